@@ -1,0 +1,69 @@
+//! `Bucket`: immutable objects by key.
+
+use std::ops::Range;
+
+use crate::digest::Sha256;
+
+/// An object store, S3's common ground.
+///
+/// # Contract
+/// - After `put` returns Ok, the whole object is durable and every later `get` and `list` sees it. An object
+///   is never visible in part.
+/// - A `put` that fails with [`BucketError::Unavailable`] may have stored the object.
+/// - `put` verifies `sha256` against what arrived and stores nothing where they differ.
+/// - Ledge never puts two different contents under one key, so implementations need no ordering between them.
+/// - `delete` succeeds for keys that don't exist; it takes any number of keys and splits them itself.
+/// - `list` gives keys in the order of their bytes.
+/// - Keys are ASCII, at most 1,024 bytes, and hold no empty, `.` or `..` segment.
+pub trait Bucket {
+    /// The bytes `range` of an object; for small, bounded reads inside core. Content on its way to a client goes
+    /// through [`super::Host::open`] instead.
+    ///
+    /// # Errors
+    /// [`BucketError::NotFound`]; [`BucketError::OutOfRange`] where the object ends before the range does.
+    async fn get(&self, key: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError>;
+
+    /// Stores an object.
+    async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError>;
+
+    /// Removes objects.
+    async fn delete(&self, keys: &[String]) -> Result<(), BucketError>;
+
+    /// One page of at most 1,000 objects whose keys begin with `prefix`; `cursor` is the last page's `next`.
+    async fn list(&self, prefix: &str, cursor: Option<&str>) -> Result<ListPage, BucketError>;
+}
+
+/// One page of a listing.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ListPage {
+    /// The objects, in the order of their keys' bytes.
+    pub objects: Vec<Listed>,
+    /// Where the next page begins, or None at the end. Opaque.
+    pub next: Option<String>,
+}
+
+/// One object of a listing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its key.
+    pub key: String,
+    /// Its size.
+    pub size_bytes: u64,
+}
+
+/// Why a bucket operation failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BucketError {
+    /// No object has this key.
+    #[error("no object {0}")]
+    NotFound(String),
+    /// The object ends before the range does.
+    #[error("object {0} is shorter than the range asked for")]
+    OutOfRange(String),
+    /// The bytes that arrived are not the ones that were sent.
+    #[error("object {0} arrived damaged")]
+    Damaged(String),
+    /// The bucket can't be reached, or refused. A `put` may have taken effect.
+    #[error("the bucket is unavailable: {0}")]
+    Unavailable(String),
+}

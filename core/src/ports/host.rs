@@ -1,0 +1,79 @@
+//! `Host`: what else a machine provides.
+
+use std::future::Future;
+
+use super::BucketError;
+use crate::digest::Sha256;
+use crate::plan::ReadPlan;
+
+/// Clock, randomness, hashing, work after the response, and response bodies.
+///
+/// # Contract
+/// - `random` is fit for secrets.
+/// - A `spawn`ed task runs on after the response is sent, and may be cut off by the platform: it may only do
+///   what a sweep would do later.
+/// - `open` turns a plan into the host's own body without moving content bytes through core. The bytes of the body are
+///   exactly the plan's, in order, and [`ReadPlan::len`] of them; a body that can't be completed ends in
+///   a broken connection, never in a short body that looks whole. The first slice is asked for before `open` returns, so
+///   that a missing object or a failing bucket is an error while it can still be answered.
+pub trait Host {
+    /// A response body in the host's own terms.
+    type Body;
+
+    /// The current time.
+    fn now(&self) -> Timestamp;
+
+    /// Fills `into` with random bytes.
+    fn random(&self, into: &mut [u8]);
+
+    /// SHA-256, by the fastest means the host has.
+    async fn sha256(&self, bytes: &[u8]) -> Sha256;
+
+    /// Runs a task beside the response.
+    fn spawn(&self, task: impl Future<Output = ()> + 'static);
+
+    /// Makes a response body.
+    async fn open(&self, plan: ReadPlan) -> Result<Self::Body, BucketError>;
+}
+
+/// Milliseconds since 1970-01-01T00:00:00Z.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(pub i64);
+
+impl Timestamp {
+    /// This moment plus a number of seconds.
+    #[must_use]
+    pub fn plus_secs(self, secs: i64) -> Self {
+        Self(self.0.saturating_add(secs.saturating_mul(1000)))
+    }
+}
+
+impl From<Timestamp> for super::Value {
+    fn from(time: Timestamp) -> Self {
+        Self::Integer(time.0)
+    }
+}
+
+impl<T: Host> Host for &T {
+    type Body = T::Body;
+
+    fn now(&self) -> Timestamp {
+        (**self).now()
+    }
+
+    fn random(&self, into: &mut [u8]) {
+        (**self).random(into);
+    }
+
+    async fn sha256(&self, bytes: &[u8]) -> Sha256 {
+        (**self).sha256(bytes).await
+    }
+
+    fn spawn(&self, task: impl Future<Output = ()> + 'static) {
+        (**self).spawn(task);
+    }
+
+    async fn open(&self, plan: ReadPlan) -> Result<Self::Body, BucketError> {
+        (**self).open(plan).await
+    }
+}

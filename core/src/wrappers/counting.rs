@@ -1,0 +1,112 @@
+//! Counts what a request costs, for the budgets and for `Server-Timing`.
+
+use std::cell::Cell;
+use std::future::Future;
+use std::ops::Range;
+
+use crate::digest::Sha256;
+use crate::plan::ReadPlan;
+use crate::ports::{
+    Bucket, BucketError, Db, DbError, Host, ListPage, Rows, Statement, Timestamp,
+};
+
+/// What has been used so far.
+#[derive(Debug, Default)]
+pub struct Counts {
+    round_trips: Cell<u32>,
+    bucket_operations: Cell<u32>,
+}
+
+impl Counts {
+    /// `Db` batches.
+    pub fn round_trips(&self) -> u32 {
+        self.round_trips.get()
+    }
+
+    /// Bucket calls, and the ranged reads that response bodies consist of.
+    pub fn bucket_operations(&self) -> u32 {
+        self.bucket_operations.get()
+    }
+
+    fn round_trip(&self) {
+        self.round_trips.set(self.round_trips.get().saturating_add(1));
+    }
+
+    fn bucket(&self, operations: usize) {
+        let operations = u32::try_from(operations).unwrap_or(u32::MAX);
+        self.bucket_operations.set(self.bucket_operations.get().saturating_add(operations));
+    }
+}
+
+/// A port that counts its calls.
+#[derive(Debug)]
+pub struct Counting<'a, T> {
+    inner: &'a T,
+    counts: &'a Counts,
+}
+
+impl<'a, T> Counting<'a, T> {
+    /// Counts the calls of `inner` in `counts`.
+    pub fn new(inner: &'a T, counts: &'a Counts) -> Self {
+        Self { inner, counts }
+    }
+}
+
+impl<T: Db> Db for Counting<'_, T> {
+    async fn read(&self, batch: Vec<Statement>) -> Result<Vec<Rows>, DbError> {
+        self.counts.round_trip();
+        self.inner.read(batch).await
+    }
+
+    async fn write(&self, batch: Vec<Statement>) -> Result<Vec<Rows>, DbError> {
+        self.counts.round_trip();
+        self.inner.write(batch).await
+    }
+}
+
+impl<T: Bucket> Bucket for Counting<'_, T> {
+    async fn get(&self, key: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError> {
+        self.counts.bucket(1);
+        self.inner.get(key, range).await
+    }
+
+    async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
+        self.counts.bucket(1);
+        self.inner.put(key, bytes, sha256).await
+    }
+
+    async fn delete(&self, keys: &[String]) -> Result<(), BucketError> {
+        self.counts.bucket(1);
+        self.inner.delete(keys).await
+    }
+
+    async fn list(&self, prefix: &str, cursor: Option<&str>) -> Result<ListPage, BucketError> {
+        self.counts.bucket(1);
+        self.inner.list(prefix, cursor).await
+    }
+}
+
+impl<T: Host> Host for Counting<'_, T> {
+    type Body = T::Body;
+
+    fn now(&self) -> Timestamp {
+        self.inner.now()
+    }
+
+    fn random(&self, into: &mut [u8]) {
+        self.inner.random(into);
+    }
+
+    async fn sha256(&self, bytes: &[u8]) -> Sha256 {
+        self.inner.sha256(bytes).await
+    }
+
+    fn spawn(&self, task: impl Future<Output = ()> + 'static) {
+        self.inner.spawn(task);
+    }
+
+    async fn open(&self, plan: ReadPlan) -> Result<T::Body, BucketError> {
+        self.counts.bucket(plan.bucket_reads());
+        self.inner.open(plan).await
+    }
+}

@@ -1,0 +1,1 @@
+//! The entry point for Cloudflare Workers.

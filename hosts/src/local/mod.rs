@@ -1,0 +1,1 @@
+//! SQLite, a folder and an in-process queue.

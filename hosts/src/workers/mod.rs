@@ -1,0 +1,1 @@
+//! D1, R2 and Queues.
