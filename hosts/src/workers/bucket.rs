@@ -1,0 +1,155 @@
+//! `Bucket` over R2.
+
+use std::ops::Range;
+
+use js_sys::{Promise, Uint8Array};
+use ledge_core::digest::Sha256;
+use ledge_core::ports::{Bucket, BucketError, ListPage, Listed};
+use wasm_bindgen::{JsCast, JsValue};
+use worker_sys::{R2Bucket, R2Object, R2ObjectBody, R2Objects};
+
+use super::js;
+
+/// R2 takes and lists at most so many keys in one call.
+const KEYS_AT_ONCE: usize = 1000;
+
+/// An R2 bucket.
+#[derive(Debug, Clone)]
+pub struct R2 {
+    bucket: R2Bucket,
+}
+
+impl R2 {
+    pub(super) fn new(bucket: worker::Bucket) -> Self {
+        Self { bucket: JsValue::from(bucket).unchecked_into() }
+    }
+
+    /// Asks for a range, which must not be empty, without waiting for the answer.
+    pub(super) fn ask(&self, key: &str, range: Range<u64>) -> Asked {
+        let length = range.end.saturating_sub(range.start);
+        let wanted = js::object([("offset", js::number(range.start)), ("length", js::number(length))]);
+        let options = js::object([("range", wanted.into())]);
+        Asked { key: key.to_owned(), end: range.end, answer: self.bucket.get(key.to_owned(), options.into()) }
+    }
+
+    async fn size_of(&self, key: &str) -> Result<u64, BucketError> {
+        let found =
+            js::settle(self.bucket.head(key.to_owned())).await.map_err(|thrown| failure(key, &thrown))?;
+        if found.is_null() {
+            return Err(BucketError::NotFound(key.to_owned()));
+        }
+        size(found.unchecked_ref())
+    }
+}
+
+/// A range on its way.
+pub(super) struct Asked {
+    key: String,
+    end: u64,
+    answer: Result<Promise, JsValue>,
+}
+
+impl Asked {
+    /// Waits until R2 has begun to answer: with the whole range, or an error.
+    pub(super) async fn arrived(self) -> Result<R2ObjectBody, BucketError> {
+        let found = js::settle(self.answer).await.map_err(|thrown| failure(&self.key, &thrown))?;
+        if found.is_null() {
+            return Err(BucketError::NotFound(self.key));
+        }
+        let object: R2ObjectBody = found.unchecked_into();
+        // R2 cuts a range at the end of the object instead of refusing it.
+        if size(&object)? < self.end {
+            discard(&object).await;
+            return Err(BucketError::OutOfRange(self.key));
+        }
+        Ok(object)
+    }
+
+    /// Waits for the answer only to throw it away: a stream that nobody reads keeps its connection.
+    pub(super) async fn discarded(self) {
+        if let Ok(object) = self.arrived().await {
+            discard(&object).await;
+        }
+    }
+}
+
+async fn discard(object: &R2ObjectBody) {
+    if let Ok(stream) = object.body() {
+        // It fails only where the stream has already ended.
+        let _ = js::settle(Ok(stream.cancel())).await;
+    }
+}
+
+impl Bucket for R2 {
+    async fn get(&self, key: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError> {
+        if range.is_empty() {
+            let enough = self.size_of(key).await? >= range.end;
+            return if enough { Ok(Vec::new()) } else { Err(BucketError::OutOfRange(key.to_owned())) };
+        }
+        let object = self.ask(key, range).arrived().await?;
+        let buffer = js::settle(object.array_buffer()).await.map_err(|thrown| failure(key, &thrown))?;
+        Ok(Uint8Array::new(&buffer).to_vec())
+    }
+
+    async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
+        let options = js::object([("sha256", JsValue::from_str(&sha256.to_string()))]);
+        js::settle(self.bucket.put(key.to_owned(), Uint8Array::from(bytes).into(), options.into()))
+            .await
+            .map(drop)
+            .map_err(|thrown| failure(key, &thrown))
+    }
+
+    async fn delete(&self, keys: &[String]) -> Result<(), BucketError> {
+        for some in keys.chunks(KEYS_AT_ONCE) {
+            let first = some.first().map_or("", String::as_str);
+            let names = some.iter().map(|key| JsValue::from_str(key)).collect();
+            js::settle(self.bucket.delete_multiple(names)).await.map_err(|thrown| failure(first, &thrown))?;
+        }
+        Ok(())
+    }
+
+    async fn list(&self, prefix: &str, cursor: Option<&str>) -> Result<ListPage, BucketError> {
+        let options = js::object([
+            ("prefix", JsValue::from_str(prefix)),
+            ("cursor", cursor.map_or(JsValue::UNDEFINED, JsValue::from_str)),
+            ("limit", js::number(KEYS_AT_ONCE as u64)),
+        ]);
+        let found =
+            js::settle(self.bucket.list(options.into())).await.map_err(|thrown| failure(prefix, &thrown))?;
+        page(found.unchecked_ref()).map_err(|thrown| failure(prefix, &thrown))
+    }
+}
+
+fn page(found: &R2Objects) -> Result<ListPage, JsValue> {
+    let next = if found.truncated()? { found.cursor()? } else { None };
+    let objects = found
+        .objects()?
+        .iter()
+        .map(|object| Ok(Listed { key: object.key()?, size_bytes: bytes(object.size()?) }))
+        .collect::<Result<_, JsValue>>()?;
+    Ok(ListPage { objects, next })
+}
+
+fn size(object: &R2Object) -> Result<u64, BucketError> {
+    object.size().map(bytes).map_err(|thrown| BucketError::Unavailable(js::reason(&thrown)))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "R2's sizes are whole and not negative"
+)]
+fn bytes(size: f64) -> u64 {
+    size as u64
+}
+
+/// R2's messages end in its error code.
+fn failure(key: &str, thrown: &JsValue) -> BucketError {
+    let message = js::reason(thrown);
+    match message.rsplit_once('(').map(|(_, code)| code.trim_end_matches(')')) {
+        Some("10007") => BucketError::NotFound(key.to_owned()),
+        Some("10037") => BucketError::Damaged(key.to_owned()),
+        Some("10039") => BucketError::OutOfRange(key.to_owned()),
+        _ => BucketError::Unavailable(message),
+    }
+}

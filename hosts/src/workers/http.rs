@@ -1,0 +1,80 @@
+//! Between the runtime's requests and responses and those of the `http` crate.
+//!
+//! The requests are the runtime's own, not `worker::Request`: that one knows no WebDAV methods and turns them
+//! into GET.
+
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
+use js_sys::{Array, Uint8Array};
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{Headers, ResponseInit};
+
+use super::{Body, RequestBody};
+
+/// Reads a request. The URI is absolute, as the WHATWG URL parser left it.
+///
+/// # Errors
+/// The method, the URL (over 64 KiB) or the headers (over 32,768) are more than the `http` crate takes: answer 400.
+pub fn request(raw: &web_sys::Request) -> Result<Request<RequestBody>, http::Error> {
+    let headers = headers_in(&raw.headers())?;
+    let content_length =
+        headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    let mut request = Request::builder()
+        .method(Method::from_bytes(raw.method().as_bytes())?)
+        .uri(raw.url())
+        .body(RequestBody::new(raw.body(), content_length))?;
+    *request.headers_mut() = headers;
+    Ok(request)
+}
+
+fn headers_in(raw: &Headers) -> Result<HeaderMap, http::Error> {
+    let mut headers = HeaderMap::new();
+    for entry in raw.entries().into_iter().flatten() {
+        let entry: Array = entry.unchecked_into();
+        let (Some(name), Some(value)) = (entry.get(0).as_string(), entry.get(1).as_string()) else {
+            continue;
+        };
+        let name = HeaderName::from_bytes(name.as_bytes())?;
+        headers.try_append(name, HeaderValue::from_bytes(value.as_bytes())?)?;
+    }
+    Ok(headers)
+}
+
+/// Hands a response to the runtime. An empty body keeps the Content-Length that stands in the headers: that is
+/// how HEAD is answered.
+///
+/// # Errors
+/// The runtime refuses the status (below 200) or a header.
+pub fn response(response: Response<Body>) -> Result<web_sys::Response, JsValue> {
+    let (parts, body) = response.into_parts();
+    let init = ResponseInit::new();
+    init.set_status(parts.status.as_u16());
+    init.set_headers_headers(&headers_out(&parts.headers)?);
+    match body {
+        _ if has_no_body(parts.status) => {
+            web_sys::Response::new_with_opt_readable_stream_and_init(None, &init)
+        }
+        Body::Bytes(bytes) if bytes.is_empty() => {
+            web_sys::Response::new_with_opt_readable_stream_and_init(None, &init)
+        }
+        Body::Bytes(bytes) => web_sys::Response::new_with_opt_buffer_source_and_init(
+            Some(&Uint8Array::from(bytes.as_slice())),
+            &init,
+        ),
+        Body::Stream(stream) => {
+            web_sys::Response::new_with_opt_readable_stream_and_init(Some(&stream), &init)
+        }
+    }
+}
+
+/// The Fetch standard's null body statuses, for which the runtime refuses any body.
+fn has_no_body(status: StatusCode) -> bool {
+    matches!(status, StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT | StatusCode::NOT_MODIFIED)
+}
+
+fn headers_out(headers: &HeaderMap) -> Result<Headers, JsValue> {
+    let raw = Headers::new()?;
+    for (name, value) in headers {
+        raw.append(name.as_str(), &String::from_utf8_lossy(value.as_bytes()))?;
+    }
+    Ok(raw)
+}
