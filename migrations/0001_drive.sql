@@ -152,8 +152,7 @@ create index ingests_expiry on ingests (expires_at);
 create table jobs (
   id text primary key,
   lane text not null,
-  kind text not null,
-  input text not null,                          -- JSON, see functions/
+  input text not null,                          -- JSON: the kind of work and what it is about
   state text not null default 'pending' check (state in ('pending', 'processing', 'done', 'dead')),
   attempts integer not null default 0,
   error text,
@@ -161,6 +160,9 @@ create table jobs (
   created_at integer not null,
   updated_at integer not null
 ) strict;
+
+-- An account's newest jobs.
+create index jobs_account on jobs (account_id, created_at);
 
 -- A row is refused by the constraint that has its name, and takes the whole batch with it: how a commit checks
 -- what was read before. Always empty.

@@ -3,10 +3,27 @@
 //! Core knows no host and no HTTP framework, and depends on no crate that needs a clock, a thread, a file or a
 //! socket. The words used here are defined in docs/ARCHITECTURE.md.
 
-pub mod bootstrap;
+// The rules: pure functions.
+pub mod chunk;
+pub mod conditions;
 pub mod digest;
+pub mod error;
 pub mod ids;
+pub mod manifest;
+pub mod path;
 pub mod plan;
-pub mod ports;
+pub mod range;
 pub mod token;
+
+// What a user does.
+pub mod auth;
+pub mod bootstrap;
+pub mod files;
+pub mod folders;
+pub mod ingest;
+pub mod jobs;
+pub mod tree;
+
+// The outside.
+pub mod ports;
 pub mod wrappers;

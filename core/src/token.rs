@@ -88,7 +88,9 @@ mod tests {
             text[at] = if text[at] == b'b' { b'c' } else { b'b' };
             assert_eq!(Token::parse(std::str::from_utf8(&text).unwrap()), None, "at {at}");
         }
-        for text in ["", "ldg_", "ldg", "LDG_x", &GOLDEN[1..], &format!("{GOLDEN}a"), "ldg_ééééééééééééééééééé"] {
+        for text in
+            ["", "ldg_", "ldg", "LDG_x", &GOLDEN[1..], &format!("{GOLDEN}a"), "ldg_ééééééééééééééééééé"]
+        {
             assert_eq!(Token::parse(text), None, "{text}");
         }
     }

@@ -207,7 +207,9 @@ mod tests {
             );
         }
         assert_eq!(
-            DbError::from_sqlite_message("D1_ERROR: UNIQUE constraint failed: nodes.parent_id, nodes.name_nfc: X"),
+            DbError::from_sqlite_message(
+                "D1_ERROR: UNIQUE constraint failed: nodes.parent_id, nodes.name_nfc: X"
+            ),
             Some(DbError::Duplicate("nodes.parent_id, nodes.name_nfc".to_owned()))
         );
         assert_eq!(DbError::from_sqlite_message("no such table: nodes"), None);

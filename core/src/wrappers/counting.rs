@@ -6,9 +6,7 @@ use std::ops::Range;
 
 use crate::digest::Sha256;
 use crate::plan::ReadPlan;
-use crate::ports::{
-    Bucket, BucketError, Db, DbError, Host, ListPage, Rows, Statement, Timestamp,
-};
+use crate::ports::{Bucket, BucketError, Db, DbError, Host, ListPage, Rows, Statement, Timestamp};
 
 /// What has been used so far.
 #[derive(Debug, Default)]

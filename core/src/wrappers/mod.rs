@@ -25,10 +25,7 @@ pub type Failing<'a, P> = Ports<
 >;
 
 /// The whole platform with every call counted.
-pub fn count<'a, P: Platform>(
-    inner: &'a P,
-    counts: &'a Counts,
-) -> Counted<'a, P> {
+pub fn count<'a, P: Platform>(inner: &'a P, counts: &'a Counts) -> Counted<'a, P> {
     Ports {
         db: Counting::new(inner.db(), counts),
         bucket: Counting::new(inner.bucket(), counts),
@@ -38,10 +35,7 @@ pub fn count<'a, P: Platform>(
 }
 
 /// The whole platform, with its database and its bucket failing where `faults` says so.
-pub fn fail<'a, P: Platform>(
-    inner: &'a P,
-    faults: &'a Faults,
-) -> Failing<'a, P> {
+pub fn fail<'a, P: Platform>(inner: &'a P, faults: &'a Faults) -> Failing<'a, P> {
     Ports {
         db: Faulty::new(inner.db(), faults),
         bucket: Faulty::new(inner.bucket(), faults),

@@ -1,0 +1,127 @@
+//! What can go wrong, by what the caller can do about it.
+//!
+//! Rules: messages are lower case without a full stop and name the input; bad input names its field; whoever may
+//! not know that a thing exists gets [`Error::NotFound`]; the gateway turns kinds into HTTP in exactly one place.
+
+use crate::ports::{BucketError, DbError, UploadError};
+
+/// Why a use case failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The input is malformed. Correct the field and try again.
+    #[error("{field}: {reason}")]
+    Invalid {
+        /// Which part of the input: a query parameter, a header, a member of the body, a path segment.
+        field: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// No token, or not a valid one.
+    #[error("a valid token is needed")]
+    Unauthenticated,
+    /// It isn't there, or isn't there for you.
+    #[error("not found")]
+    NotFound,
+    /// You may see it, but not do this to it.
+    #[error("your role in this space is {role}, which may not do this")]
+    Forbidden {
+        /// The role that the caller has.
+        role: &'static str,
+    },
+    /// The tree is in another state than the request needs.
+    #[error("{0}")]
+    Conflict(Conflict),
+    /// A condition of the request doesn't hold.
+    #[error("a precondition doesn't hold: the target has changed or is not as the request expects")]
+    PreconditionFailed,
+    /// No byte of the requested ranges exists.
+    #[error("the range lies outside of the {size_bytes} bytes that there are")]
+    RangeNotSatisfiable {
+        /// The size of the content.
+        size_bytes: u64,
+    },
+    /// The space's quota doesn't allow it.
+    #[error("the space's quota is exceeded")]
+    QuotaExceeded,
+    /// The host's memory for uploads is in use. Try again soon.
+    #[error("too many uploads are under way")]
+    Busy,
+    /// The bucket or the database failed. Try again; nothing is half done.
+    #[error("{0}")]
+    Unavailable(Unavailable),
+    /// A fault of ours.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+/// How the tree differs from what a request needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Conflict {
+    /// A folder on the way isn't there.
+    #[error("the parent folder doesn't exist")]
+    ParentMissing,
+    /// A file stands where a folder is needed.
+    #[error("a file is not a folder: it has no children")]
+    NotAFolder,
+    /// A folder stands where a file is needed.
+    #[error("a folder is in the way")]
+    IsAFolder,
+    /// A file stands where a folder is to be made.
+    #[error("a file is in the way")]
+    IsAFile,
+    /// Others keep changing the target. Try again.
+    #[error("the target keeps changing")]
+    Contended,
+}
+
+/// Which part failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unavailable {
+    /// Metadata can't be read or written.
+    #[error("the database is unavailable")]
+    Database {
+        /// For the log, not for the client.
+        cause: String,
+    },
+    /// Content can't be read or written.
+    #[error("the bucket is unavailable")]
+    Bucket {
+        /// For the log, not for the client.
+        cause: String,
+    },
+}
+
+/// A use case's result.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// Bad input in `field`.
+    pub fn invalid(field: &'static str, reason: impl Into<String>) -> Self {
+        Self::Invalid { field, reason: reason.into() }
+    }
+}
+
+impl From<DbError> for Error {
+    fn from(error: DbError) -> Self {
+        match error {
+            DbError::Unavailable(cause) => Self::Unavailable(Unavailable::Database { cause }),
+            // A use case that lets a constraint fail on purpose handles it; here it is unexpected.
+            DbError::Violated(_) | DbError::Duplicate(_) | DbError::Rejected(_) => {
+                Self::Internal(error.to_string())
+            }
+        }
+    }
+}
+
+impl From<BucketError> for Error {
+    fn from(error: BucketError) -> Self {
+        // An object that a row refers to and that isn't there is the bucket's fault, not the client's.
+        Self::Unavailable(Unavailable::Bucket { cause: error.to_string() })
+    }
+}
+
+impl From<UploadError> for Error {
+    fn from(error: UploadError) -> Self {
+        Self::invalid("body", error.to_string())
+    }
+}

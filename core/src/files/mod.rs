@@ -1,0 +1,8 @@
+//! Files: reading and saving content.
+
+mod commit;
+mod read;
+mod save;
+
+pub use read::{File, Wanted, find};
+pub use save::{Save, Saved, save};

@@ -1,0 +1,185 @@
+//! Saving a file in one piece: resolve, receive, commit.
+
+use super::commit::{Commit, Refused};
+use crate::auth::{self, Caller, Right};
+use crate::conditions::{Conditions, Current, Verdict};
+use crate::error::{Conflict, Error, Result};
+use crate::ids::{BlobId, NodeId, VersionId};
+use crate::ingest::{Body, Expected, INLINE_BYTES, Ingest, Permit, Received, Room, receive};
+use crate::jobs;
+use crate::path::Name;
+use crate::ports::{Db, Host, Platform, Row, Timestamp, Upload};
+use crate::tree::{Address, Kind, Resolved, Version, resolve};
+
+/// What to save, and on which conditions.
+#[derive(Debug, Clone)]
+pub struct Save {
+    /// Where.
+    pub address: Address,
+    /// The conditions on what is there.
+    pub conditions: Conditions,
+    /// The media type.
+    pub media_type: String,
+    /// The modification time, where the client gives one.
+    pub modified_at: Option<Timestamp>,
+    /// The body's size, where it is known.
+    pub length: Option<u64>,
+    /// Digests that the body must have.
+    pub expected: Vec<Expected>,
+}
+
+/// What was saved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Saved {
+    /// The file's node.
+    pub node: NodeId,
+    /// Whether there was no such file before.
+    pub created: bool,
+    /// The new version.
+    pub version: VersionId,
+    /// Its entity tag, without quotes.
+    pub etag: String,
+    /// Its size.
+    pub size_bytes: u64,
+    /// Its modification time.
+    pub modified_at: Timestamp,
+}
+
+/// A writer without conditions runs its commit again when it loses a race; so often, and it has lost to as many others.
+const ATTEMPTS: usize = 200;
+
+/// Saves a body as the file's newest version.
+///
+/// Two round trips for content that fits a row; for larger content one more for each 8 MiB, while the body streams.
+/// Whatever fails, the old version stays whole.
+pub async fn save<P: Platform, U: Upload>(platform: &P, request: &Save, upload: U) -> Result<Saved> {
+    let name = request.address.path.last().ok_or(Error::Conflict(Conflict::IsAFolder))?;
+    let permit = Permit::take(request.length)?;
+    let target = Target::find(platform, request).await?;
+    if request
+        .length
+        .zip(target.caller.free_bytes)
+        .is_some_and(|(length, free)| length as i128 > i128::from(free))
+    {
+        return Err(Error::QuotaExceeded);
+    }
+    let room = Room { space_key: target.caller.space_key, ingest: target.ingest.as_ref(), permit: &permit };
+    let body = Body { upload, length: request.length, expected: request.expected.clone() };
+    let ingest = target.ingest.clone();
+    let caller = target.caller.clone();
+    let saved = match receive(platform, room, body).await {
+        Ok(received) => commit(platform, request, name, target, &received).await,
+        Err(error) => Err(error),
+    };
+    drop(permit);
+    if let (Err(error), Some(ingest)) = (&saved, ingest) {
+        jobs::discard_ingest(platform, &ingest, &caller.account, error).await;
+    }
+    saved
+}
+
+/// What the address says now.
+struct Target {
+    caller: Caller,
+    ingest: Option<Ingest>,
+    parent: NodeId,
+    /// The node that is to be replaced, and its version.
+    node: Option<(NodeId, Version)>,
+}
+
+impl Target {
+    /// The first round trip: authorises, resolves, checks the conditions, and opens an ingest where the body may not
+    /// fit a row.
+    async fn find<P: Platform>(platform: &P, request: &Save) -> Result<Self> {
+        let address = &request.address;
+        let now = platform.host().now();
+        let mut batch = vec![auth::look_up(&address.token, &address.space, now), resolve(address)];
+        let results = if request.length.is_some_and(|length| length <= INLINE_BYTES as u64) {
+            platform.db().read(batch).await?
+        } else {
+            batch.push(Ingest::open(platform.host(), &address.token, &address.space, now));
+            platform.db().write(batch).await?
+        };
+        let rows = |at: usize| results.get(at).map(Vec::as_slice).unwrap_or_default();
+        Self::read(request, rows(0), rows(1), rows(2))
+    }
+
+    /// The same, when the race for the target was lost.
+    async fn find_again<P: Platform>(self, platform: &P, request: &Save) -> Result<Self> {
+        let address = &request.address;
+        let batch =
+            vec![auth::look_up(&address.token, &address.space, platform.host().now()), resolve(address)];
+        let results = platform.db().read(batch).await?;
+        let rows = |at: usize| results.get(at).map(Vec::as_slice).unwrap_or_default();
+        Ok(Self { ingest: self.ingest, ..Self::read(request, rows(0), rows(1), &[])? })
+    }
+
+    fn read(request: &Save, auth: &[Row], resolved: &[Row], ingest: &[Row]) -> Result<Self> {
+        let caller = auth::authorise(auth.first(), Right::Write)?;
+        let ingest = ingest.first().map(Ingest::read).transpose()?;
+        let resolved = Resolved::read(resolved, &request.address)?;
+        let node = match resolved.node {
+            None => None,
+            Some(node) => match node.kind {
+                Kind::Folder => return Err(Error::Conflict(Conflict::IsAFolder)),
+                Kind::File(version) => Some((node.id, version)),
+            },
+        };
+        let current = node
+            .as_ref()
+            .map(|(_, version)| Current { etag: Some(&version.blob.etag), modified_at: version.modified_at });
+        if request.conditions.evaluate(current, false) != Verdict::Proceed {
+            return Err(Error::PreconditionFailed);
+        }
+        let parent = resolved.parent.ok_or(Error::Conflict(Conflict::IsAFolder))?;
+        Ok(Self { caller, ingest, parent, node })
+    }
+}
+
+async fn commit<P: Platform>(
+    platform: &P,
+    request: &Save,
+    name: &Name,
+    mut target: Target,
+    received: &Received,
+) -> Result<Saved> {
+    let host = platform.host();
+    let (version, blob, new_node) = (VersionId::new(host), BlobId::new(host), NodeId::new(host));
+    for _ in 0..ATTEMPTS {
+        let now = host.now();
+        let replaces = target.node.as_ref().map(|(node, version)| (node, &version.id));
+        let node = replaces.map_or(&new_node, |(node, _)| node);
+        let modified_at = request.modified_at.unwrap_or(now);
+        let commit = Commit {
+            address: &request.address,
+            name,
+            parent: &target.parent,
+            replaces,
+            node,
+            version: &version,
+            blob: &blob,
+            account: &target.caller.account,
+            space_key: target.caller.space_key,
+            media_type: &request.media_type,
+            now,
+            modified_at,
+            ingest: target.ingest.as_ref(),
+            received,
+        };
+        match commit.run(platform).await {
+            Ok(()) => {
+                return Ok(Saved {
+                    node: node.clone(),
+                    created: replaces.is_none(),
+                    version,
+                    etag: received.etag.clone(),
+                    size_bytes: received.size_bytes,
+                    modified_at,
+                });
+            }
+            Err(Refused::TargetChanged) => target = target.find_again(platform, request).await?,
+            Err(Refused::For(error)) => return Err(error),
+        }
+    }
+    Err(Error::Conflict(Conflict::Contended))
+}

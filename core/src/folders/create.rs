@@ -1,0 +1,68 @@
+//! Making a folder.
+
+use crate::auth::{self, Right};
+use crate::error::{Conflict, Error, Result};
+use crate::ids::NodeId;
+use crate::ports::{Db, DbError, Host, Platform, Statement};
+use crate::tree::{self, Address, Kind, Node, Resolved, resolve};
+
+/// The folder at the address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Created {
+    /// The folder.
+    pub node: Node,
+    /// Whether it is new.
+    pub new: bool,
+}
+
+/// Makes the folder at the address, whose parent must be there; one that is there already will do. Two round trips.
+pub async fn create<P: Platform>(platform: &P, address: &Address) -> Result<Created> {
+    let now = platform.host().now();
+    let batch = vec![auth::look_up(&address.token, &address.space, now), resolve(address)];
+    let mut results = platform.db().read(batch).await?.into_iter();
+    let mut rows = || results.next().unwrap_or_default();
+    auth::authorise(rows().first(), Right::Write)?;
+    let resolved = Resolved::read(&rows(), address)?;
+    let (parent, name) = match (resolved.node, resolved.parent, address.path.last()) {
+        (Some(Node { kind: Kind::File(_), .. }), ..) => return Err(Error::Conflict(Conflict::IsAFile)),
+        (Some(node), ..) => return Ok(Created { node, new: false }),
+        (None, Some(parent), Some(name)) => (parent, name),
+        (None, ..) => return Err(Error::NotFound),
+    };
+    let id = NodeId::new(platform.host());
+    let guard = Statement::new(format!(
+        "insert into guard (why) select why from (select case
+           when not {} then 'access_gone'
+           when not {} then 'parent_gone'
+         end as why) where why is not null",
+        auth::STILL_WRITES,
+        tree::PARENT_LIVES
+    ))
+    .bind(address.token.hash().to_string())
+    .bind(&address.space)
+    .bind(now)
+    .bind(&parent);
+    let node = Statement::new(
+        "insert into nodes (id, space_id, parent_id, name, name_nfc, kind, created_at, modified_at)
+         values (?1, ?2, ?3, ?4, ?5, 'folder', ?6, ?6)",
+    )
+    .bind(&id)
+    .bind(&address.space)
+    .bind(&parent)
+    .bind(name.as_str())
+    .bind(name.nfc())
+    .bind(now);
+    let parent = Statement::new("update nodes set modified_at = ?2 where id = ?1").bind(&parent).bind(now);
+    let space =
+        Statement::new("update spaces set change_seq = change_seq + 1 where id = ?1").bind(&address.space);
+    match platform.db().write(vec![guard, node, parent, space]).await {
+        Ok(_) => Ok(Created {
+            node: Node { id, created_at: now, modified_at: now, kind: Kind::Folder },
+            new: true,
+        }),
+        Err(DbError::Violated(why)) if why == "access_gone" => Err(Error::Unauthenticated),
+        Err(DbError::Violated(why)) if why == "parent_gone" => Err(Error::Conflict(Conflict::ParentMissing)),
+        Err(DbError::Duplicate(_)) => Err(Error::Conflict(Conflict::Contended)),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,5 @@
+//! Folders.
+
+mod create;
+
+pub use create::{Created, create};

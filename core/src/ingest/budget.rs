@@ -1,0 +1,71 @@
+//! Memory for uploads: one budget for everything that runs in the same isolate.
+
+use std::cell::Cell;
+
+use super::receive::BUFFER_BYTES;
+use crate::error::{Error, Result};
+
+/// Of an isolate's 128 MB, shared by all of its requests.
+const BUDGET_BYTES: usize = 72 * 1024 * 1024;
+
+thread_local! {
+    static USED_BYTES: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Leave to hold buffers; given back when dropped.
+#[derive(Debug)]
+pub(crate) struct Permit {
+    bytes: usize,
+}
+
+impl Permit {
+    /// Asks for the memory that an upload of `length` needs: two buffers, so that one fills while the other is stored;
+    /// one where that is all there is; less for a small upload.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] where even that is taken. Ask before the body is read.
+    pub(crate) fn take(length: Option<u64>) -> Result<Self> {
+        let length = length.and_then(|length| usize::try_from(length).ok()).unwrap_or(usize::MAX);
+        let free = BUDGET_BYTES - USED_BYTES.get();
+        let bytes = [2 * BUFFER_BYTES, BUFFER_BYTES]
+            .into_iter()
+            .map(|wish| wish.min(length))
+            .find(|wish| *wish <= free)
+            .ok_or(Error::Busy)?;
+        USED_BYTES.set(USED_BYTES.get() + bytes);
+        Ok(Self { bytes })
+    }
+
+    /// Whether there is room for a second buffer.
+    pub(crate) fn has_two_buffers(&self) -> bool {
+        self.bytes > BUFFER_BYTES
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        USED_BYTES.set(USED_BYTES.get() - self.bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uploads_share_the_budget_and_give_it_back() {
+        let small = Permit::take(Some(1000)).unwrap();
+        let large: Vec<Permit> = (0..4).map(|_| Permit::take(None).unwrap()).collect();
+        assert!(large.iter().all(Permit::has_two_buffers));
+        assert!(!small.has_two_buffers());
+        // 72 MiB less 64 MiB less 1,000 bytes: not a buffer, but enough for a small upload.
+        assert_eq!(Permit::take(None).err(), Some(Error::Busy));
+        assert!(Permit::take(Some(7 * 1024 * 1024)).is_ok());
+        drop(small);
+        let last = Permit::take(None).unwrap();
+        assert!(!last.has_two_buffers());
+        assert_eq!(Permit::take(Some(1)).err(), Some(Error::Busy));
+        drop((large, last));
+        assert_eq!(USED_BYTES.get(), 0);
+    }
+}

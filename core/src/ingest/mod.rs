@@ -1,0 +1,76 @@
+//! Ingest: the only place where content passes through core.
+//!
+//! The body is cut into chunks as it streams; chunks that the space knows are referenced, the others are packed
+//! into segments of about 8 MiB. Nothing refers to them until a commit does, and until then the ingest's row knows
+//! where they are.
+
+mod budget;
+mod digests;
+mod receive;
+mod store;
+
+pub use digests::{Algorithm, Expected};
+
+pub(crate) use budget::Permit;
+pub(crate) use receive::{Body, Content, Received, Room, receive};
+pub(crate) use store::{NewChunk, NewSegment};
+
+use crate::error::Result;
+use crate::ids::SpaceId;
+use crate::ports::{Host, Row, Statement, Timestamp};
+use crate::token::Token;
+
+/// Content of at most this size is kept in the blob's row: two round trips and no bucket operation.
+pub const INLINE_BYTES: usize = 4096;
+
+/// How long an upload in one piece may take before its leftovers count as abandoned.
+const TTL_SECS: i64 = 24 * 60 * 60;
+
+/// Segments and pages of one ingest have consecutive ids from here on: enough for 8 TiB of full segments.
+const IDS_PER_INGEST: u64 = 1 << 20;
+
+/// An upload under way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Ingest {
+    /// Its row.
+    pub(crate) id: u64,
+    /// The random part of its segments' keys.
+    pub(crate) key: String,
+}
+
+impl Ingest {
+    /// Opens an ingest, if the token may write to the space; returns the row that [`Ingest::read`] understands.
+    pub(crate) fn open(host: &impl Host, token: &Token, space: &SpaceId, now: Timestamp) -> Statement {
+        let mut random = [0; 16];
+        host.random(&mut random);
+        Statement::new(format!(
+            "insert into ingests (key, space_id, expires_at) select ?4, ?2, ?5 where {} returning id, key",
+            crate::auth::STILL_WRITES
+        ))
+        .bind(token.hash().to_string())
+        .bind(space)
+        .bind(now)
+        .bind(data_encoding::HEXLOWER.encode(&random))
+        .bind(now.plus_secs(TTL_SECS))
+    }
+
+    /// Reads the row of [`Ingest::open`].
+    pub(crate) fn read(row: &Row) -> Result<Self> {
+        Ok(Self { id: row.unsigned("id")?, key: row.text("key")?.to_owned() })
+    }
+
+    /// Where all of its segments are.
+    pub(crate) fn prefix(key: &str) -> String {
+        format!("ledge/seg/{key}/")
+    }
+
+    /// The key of its `n`th segment.
+    pub(crate) fn segment_key(&self, n: u64) -> String {
+        format!("{}{n}", Self::prefix(&self.key))
+    }
+
+    /// The id of its `n`th segment, or of its `n`th page.
+    pub(crate) fn nth_id(&self, n: u64) -> u64 {
+        self.id * IDS_PER_INGEST + n
+    }
+}

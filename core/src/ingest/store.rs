@@ -1,0 +1,199 @@
+//! Stores a buffer of whole chunks: looks them up, references the known ones, puts the rest as one segment.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use sha2::Digest;
+
+use super::{Content, Ingest, Received};
+use crate::digest::Sha256;
+use crate::error::{Error, Result};
+use crate::manifest::{Extent, Extents, combine_crc32};
+use crate::ports::{Bucket, Db, Host, Platform, Statement};
+
+/// A segment that has been put and has no row yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NewSegment {
+    /// The id that its row will have.
+    pub(crate) id: u64,
+    /// Its key in the bucket.
+    pub(crate) key: String,
+    /// Its size.
+    pub(crate) size_bytes: u64,
+}
+
+/// A chunk that the space didn't know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NewChunk {
+    /// Its SHA-256, as the index keeps it.
+    pub(crate) hash: String,
+    /// Where it is.
+    pub(crate) extent: Extent,
+}
+
+/// What has been stored of one upload.
+pub(super) struct Store<'a, P> {
+    platform: &'a P,
+    space_key: i64,
+    ingest: &'a Ingest,
+    etag: ChunkEtag,
+    crc32: u32,
+    extents: Extents,
+    segments: Vec<NewSegment>,
+    chunks: Vec<NewChunk>,
+    /// Chunks of this upload so far: content that repeats itself is stored once.
+    own: HashMap<Sha256, Extent>,
+    reused: BTreeSet<u64>,
+}
+
+/// A chunk of the buffer.
+struct Piece {
+    range: Range<usize>,
+    hash: Sha256,
+    crc32: u32,
+}
+
+impl Piece {
+    fn length(&self) -> u64 {
+        self.range.len() as u64
+    }
+}
+
+impl<'a, P: Platform> Store<'a, P> {
+    pub(super) fn new(platform: &'a P, space_key: i64, ingest: &'a Ingest) -> Self {
+        Self {
+            platform,
+            space_key,
+            ingest,
+            etag: ChunkEtag::default(),
+            crc32: 0,
+            extents: Extents::default(),
+            segments: Vec::new(),
+            chunks: Vec::new(),
+            own: HashMap::new(),
+            reused: BTreeSet::new(),
+        }
+    }
+
+    /// Stores the chunks of `buffer`. Bytes behind the last one stay as they are; those of the chunks are moved about.
+    pub(super) async fn put(&mut self, buffer: &mut [u8], chunks: &[Range<usize>]) -> Result<()> {
+        let mut pieces = Vec::with_capacity(chunks.len());
+        for range in chunks {
+            let bytes = buffer.get(range.clone()).unwrap_or_default();
+            let hash = self.platform.host().sha256(bytes).await;
+            pieces.push(Piece { range: range.clone(), hash, crc32: crc32fast::hash(bytes) });
+        }
+        let known = self.look_up(&pieces).await?;
+        let segment = self.ingest.nth_id(self.segments.len() as u64);
+        let mut packed = 0;
+        for piece in pieces {
+            let extent = match known.get(&piece.hash).or_else(|| self.own.get(&piece.hash)) {
+                Some(&extent) => extent,
+                None => {
+                    let extent =
+                        Extent { segment, offset: packed as u64, length: piece.length(), crc32: piece.crc32 };
+                    self.chunks.push(NewChunk { hash: index_form(piece.hash), extent });
+                    buffer.copy_within(piece.range.clone(), packed);
+                    packed += piece.range.len();
+                    extent
+                }
+            };
+            if known.contains_key(&piece.hash) {
+                self.reused.insert(extent.segment);
+            }
+            self.own.insert(piece.hash, extent);
+            self.etag.add(piece.hash, piece.length());
+            self.crc32 = combine_crc32(self.crc32, piece.crc32, piece.length());
+            self.extents.push(extent);
+        }
+        let bytes = buffer.get(..packed).unwrap_or_default();
+        if !bytes.is_empty() {
+            let key = self.ingest.segment_key(self.segments.len() as u64);
+            let sha256 = self.platform.host().sha256(bytes).await;
+            self.platform.bucket().put(&key, bytes, sha256).await?;
+            self.segments.push(NewSegment { id: segment, key, size_bytes: packed as u64 });
+        }
+        Ok(())
+    }
+
+    /// The chunks among `pieces` that the space knows, marked as seen so that the sweep leaves them alone for the
+    /// grace time. Segments that are being deleted don't count.
+    async fn look_up(&self, pieces: &[Piece]) -> Result<HashMap<Sha256, Extent>> {
+        let wanted: Vec<&Piece> = pieces.iter().filter(|piece| !self.own.contains_key(&piece.hash)).collect();
+        if wanted.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let hashes = serde_json::Value::from_iter(wanted.iter().map(|piece| index_form(piece.hash)));
+        let statement = Statement::new(
+            "update chunks set seen_at = ?3
+              where space = ?1 and hash in (select value from json_each(?2))
+                and exists (select 1 from segments s where s.id = chunks.segment and s.state <> 'deleting')
+             returning hash, segment, offset, length",
+        )
+        .bind(self.space_key)
+        .bind(hashes.to_string())
+        .bind(self.platform.host().now());
+        let results = self.platform.db().write(vec![statement]).await?;
+        let mut known = HashMap::new();
+        for row in results.iter().flatten() {
+            let hash = row.text("hash")?;
+            let piece = wanted.iter().find(|piece| index_form(piece.hash) == hash);
+            let piece = piece.ok_or_else(|| Error::Internal("a chunk that wasn't asked for".to_owned()))?;
+            let extent = Extent {
+                segment: row.unsigned("segment")?,
+                offset: row.unsigned("offset")?,
+                length: row.unsigned("length")?,
+                crc32: piece.crc32,
+            };
+            if extent.length == piece.length() {
+                known.insert(piece.hash, extent);
+            }
+        }
+        Ok(known)
+    }
+
+    pub(super) fn finish(self, size_bytes: u64, digests: BTreeMap<String, String>) -> Received {
+        Received {
+            size_bytes,
+            etag: self.etag.finish(),
+            crc32: self.crc32,
+            digests,
+            content: Content::Stored {
+                extents: self.extents,
+                segments: self.segments,
+                chunks: self.chunks,
+                reused: self.reused.into_iter().collect(),
+            },
+        }
+    }
+}
+
+/// How the chunk index writes a hash: base64url, 43 characters; in hex the index would be a third larger.
+fn index_form(hash: Sha256) -> String {
+    URL_SAFE_NO_PAD.encode(hash.0)
+}
+
+/// An entity tag: the SHA-256 over each chunk's SHA-256 and length (8 bytes, big-endian).
+#[derive(Default)]
+struct ChunkEtag(sha2::Sha256);
+
+impl ChunkEtag {
+    fn add(&mut self, hash: Sha256, length: u64) {
+        self.0.update(hash.0);
+        self.0.update(length.to_be_bytes());
+    }
+
+    fn finish(self) -> String {
+        Sha256(self.0.finalize().into()).to_string()
+    }
+}
+
+/// The entity tag of a list of chunks.
+pub(super) fn chunk_etag(chunks: impl IntoIterator<Item = (Sha256, u64)>) -> String {
+    let mut etag = ChunkEtag::default();
+    for (hash, length) in chunks {
+        etag.add(hash, length);
+    }
+    etag.finish()
+}

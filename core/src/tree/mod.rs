@@ -1,0 +1,85 @@
+//! The tree: nodes, and how a path leads to one.
+
+mod resolve;
+
+pub(crate) use resolve::walk;
+pub use resolve::{Resolved, resolve};
+
+use std::collections::BTreeMap;
+
+use crate::ids::{BlobId, NodeId, SpaceId, VersionId};
+use crate::path::Path;
+use crate::ports::Timestamp;
+use crate::token::Token;
+
+/// A condition in SQL: the node ?4 is a folder from which living folders lead up to the root of the space ?2.
+pub(crate) const PARENT_LIVES: &str = "exists (
+    with recursive up (id, parent_id) as (
+      select id, parent_id from nodes where id = ?4 and kind = 'folder' and trashed_at is null
+      union all
+      select n.id, n.parent_id from up u cross join nodes n where n.id = u.parent_id and n.trashed_at is null
+    )
+    select 1 from up u cross join spaces s on s.root_id = u.id where s.id = ?2)";
+
+/// Whose request, and what it is about.
+#[derive(Debug, Clone)]
+pub struct Address {
+    /// The caller's token.
+    pub token: Token,
+    /// The space.
+    pub space: SpaceId,
+    /// The path in it.
+    pub path: Path,
+}
+
+/// A file or a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// Its id.
+    pub id: NodeId,
+    /// When it came into being.
+    pub created_at: Timestamp,
+    /// When its content, or a folder's list of children, changed.
+    pub modified_at: Timestamp,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// What a node is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// A folder.
+    Folder,
+    /// A file, in its current version.
+    File(Version),
+}
+
+/// One saved state of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Version {
+    /// Its id.
+    pub id: VersionId,
+    /// The modification time, as the client gave it or as it was saved.
+    pub modified_at: Timestamp,
+    /// Its content.
+    pub blob: Blob,
+}
+
+/// Immutable content, without its pages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Blob {
+    /// Its id.
+    pub id: BlobId,
+    /// Its size.
+    pub size_bytes: u64,
+    /// Its entity tag, without quotes.
+    pub etag: String,
+    /// Its media type.
+    pub media_type: String,
+    /// The CRC-32 of the whole.
+    pub crc32: u32,
+    /// The content itself, where it is kept in the row.
+    pub inline: Option<Vec<u8>>,
+    /// Digests of the whole that were verified at upload, base64 by algorithm.
+    pub digests: BTreeMap<String, String>,
+}
