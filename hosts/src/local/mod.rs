@@ -1,1 +1,26 @@
-//! SQLite, a folder and an in-process queue.
+//! The native host: SQLite, a folder and an in-process queue, under one folder of data.
+//!
+//! Everything runs on one thread (see [`run`]); only file content and hashing go to tokio's blocking threads.
+//! Nothing here decides anything about files, rights or formats: it carries out the ports' contracts.
+
+mod body;
+mod bucket;
+mod db;
+mod host;
+mod http;
+mod migrate;
+mod open;
+mod queue;
+mod runtime;
+mod target;
+mod upload;
+
+pub use body::Body;
+pub use bucket::Folder;
+pub use db::Sqlite;
+pub use host::Local;
+pub use http::serve;
+pub use open::{LocalPorts, OpenError, Temporary, open, temporary};
+pub use queue::InProcess;
+pub use runtime::{run, stop_signal};
+pub use upload::Upload;

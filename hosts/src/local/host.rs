@@ -1,0 +1,64 @@
+//! `Host`: the system's clock and randomness, SHA-256, tasks, response bodies.
+
+use std::future::Future;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use ledge_core::digest::Sha256;
+use ledge_core::plan::ReadPlan;
+use ledge_core::ports::{BucketError, Host, Timestamp};
+
+use super::{Body, Folder};
+
+/// Up to here hashing takes less time than handing it to another thread.
+const HASH_INLINE_BYTES: usize = 32 * 1024;
+
+/// The machine that the process runs on. Clones are equal.
+#[derive(Debug, Clone)]
+pub struct Local {
+    folder: Folder,
+}
+
+impl Local {
+    /// A host whose bodies are read from `folder`.
+    pub fn new(folder: Folder) -> Self {
+        Self { folder }
+    }
+}
+
+impl Host for Local {
+    type Body = Body;
+
+    fn now(&self) -> Timestamp {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
+
+    #[expect(clippy::panic, reason = "without randomness no secret is safe, and no input causes it")]
+    fn random(&self, into: &mut [u8]) {
+        if let Err(error) = getrandom::fill(into) {
+            panic!("the system gives no random bytes: {error}");
+        }
+    }
+
+    async fn sha256(&self, bytes: &[u8]) -> Sha256 {
+        if bytes.len() <= HASH_INLINE_BYTES {
+            return Sha256::of(bytes);
+        }
+        // The copy costs a tenth of the hash, and the thread is free to receive the next bytes meanwhile.
+        let copy = bytes.to_vec();
+        match tokio::task::spawn_blocking(move || Sha256::of(&copy)).await {
+            Ok(hash) => hash,
+            // The runtime is ending; whoever still waits gets the right answer all the same.
+            Err(_) => Sha256::of(bytes),
+        }
+    }
+
+    /// Needs to be called inside [`super::run`].
+    fn spawn(&self, task: impl Future<Output = ()> + 'static) {
+        tokio::task::spawn_local(task);
+    }
+
+    async fn open(&self, plan: ReadPlan) -> Result<Body, BucketError> {
+        Body::open(&self.folder, plan).await
+    }
+}

@@ -1,0 +1,105 @@
+//! Opens a folder of data as a platform.
+//!
+//! ```text
+//! DIR/ledge.db    the metadata (with -wal and -shm beside it)
+//! DIR/objects/    the bucket
+//! DIR/incoming/   objects on their way in
+//! ```
+
+use std::fs;
+use std::io;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+
+use ledge_core::ports::Ports;
+use tempfile::TempDir;
+
+use super::{Folder, InProcess, Local, Sqlite};
+
+/// The native platform. Its parts are cheap to clone; clones share what they stand for.
+pub type LocalPorts = Ports<Sqlite, Folder, InProcess, Local>;
+
+/// Opens the data in a folder: creates what is missing and applies the migrations that have not run yet.
+///
+/// # Errors
+/// The folder can't be created, or its database can't be opened or brought up to date.
+pub fn open(data_dir: impl AsRef<Path>) -> Result<LocalPorts, OpenError> {
+    let data_dir = data_dir.as_ref();
+    let in_folder = |source| OpenError::Folder { path: data_dir.to_owned(), source };
+    fs::create_dir_all(data_dir).map_err(in_folder)?;
+    let bucket = Folder::open(data_dir.join("objects"), data_dir.join("incoming")).map_err(in_folder)?;
+    Ok(Ports {
+        db: Sqlite::open(&data_dir.join("ledge.db"))?,
+        bucket: bucket.clone(),
+        queue: InProcess::new(),
+        host: Local::new(bucket),
+    })
+}
+
+/// A platform in a folder of its own that is removed when this value goes: for tests and dry runs.
+#[derive(Debug)]
+pub struct Temporary {
+    // In this order: the database is closed before its folder is removed.
+    ports: LocalPorts,
+    folder: TempDir,
+}
+
+/// Opens an empty, temporary platform.
+///
+/// # Errors
+/// As [`open`].
+pub fn temporary() -> Result<Temporary, OpenError> {
+    let folder = TempDir::with_prefix("ledge-")
+        .map_err(|source| OpenError::Folder { path: std::env::temp_dir(), source })?;
+    Ok(Temporary { ports: open(folder.path())?, folder })
+}
+
+impl Temporary {
+    /// Where the data lies.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+impl Deref for Temporary {
+    type Target = LocalPorts;
+
+    fn deref(&self) -> &LocalPorts {
+        &self.ports
+    }
+}
+
+/// Why a folder of data can't be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The folder, or one in it, can't be created or read.
+    #[error("the data folder {} can't be used", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The database file is not one, or can't be opened.
+    #[error("the database {} can't be opened", path.display())]
+    Database {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        source: rusqlite::Error,
+    },
+    /// A migration failed; nothing of it holds.
+    #[error("migration {name} can't be applied")]
+    Migration {
+        /// Its file.
+        name: &'static str,
+        /// What SQLite says.
+        source: rusqlite::Error,
+    },
+    /// A migration ran but did not enter its number into `schema_version`; nothing of it holds.
+    #[error("migration {name} doesn't record its number in schema_version")]
+    Unrecorded {
+        /// Its file.
+        name: &'static str,
+    },
+}
