@@ -59,18 +59,18 @@ impl Ingest {
         Ok(Self { id: row.unsigned("id")?, key: row.text("key")?.to_owned() })
     }
 
-    /// Where all of its segments are.
-    pub(crate) fn prefix(key: &str) -> String {
-        format!("ledge/seg/{key}/")
-    }
-
     /// The key of its `n`th segment.
     pub(crate) fn segment_key(&self, n: u64) -> String {
-        format!("{}{n}", Self::prefix(&self.key))
+        format!("{}{n}", prefix(&self.key))
     }
 
     /// The id of its `n`th segment, or of its `n`th page.
     pub(crate) fn nth_id(&self, n: u64) -> u64 {
         self.id * IDS_PER_INGEST + n
     }
+}
+
+/// Where all segments of the ingest with this random part are.
+pub fn prefix(key: &str) -> String {
+    format!("ledge/seg/{key}/")
 }
