@@ -1,20 +1,103 @@
 //! HTTP in, use case, HTTP out.
+//!
+//! A request is matched by one route table, answered by one file per verb, and every error becomes HTTP in one
+//! place. Nothing here knows which host it runs on; the entry points do.
 
-use http::{Request, Response};
-use ledge_core::plan::ReadPlan;
-use ledge_core::ports::{Host, Platform, Upload};
+mod address;
+mod credentials;
+mod headers;
+mod problem;
+mod rest;
+mod routes;
 
 #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
 mod workers;
 
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use ledge_core::error::Error;
+use ledge_core::plan::ReadPlan;
+use ledge_core::ports::{BucketError, Host, Platform, Upload};
+use ledge_core::wrappers::{Counts, count};
+
 /// A response body in the terms of the platform's host.
 pub type Body<P> = <<P as Platform>::Host as Host>::Body;
 
-/// Answers one request. The URI is the WHATWG-parsed one (see docs/ARCHITECTURE.md, "Paths").
+/// Answers one request. The URI is the WHATWG-parsed one (docs/ARCHITECTURE.md, "Paths").
 pub async fn handle<P: Platform, U: Upload>(platform: &P, request: Request<U>) -> Response<Body<P>> {
-    let _ = request;
-    match platform.host().open(ReadPlan::inline("under construction")).await {
-        Ok(body) => Response::new(body),
-        Err(_) => unreachable!(),
+    let counts = Counts::default();
+    let counted = count(platform, &counts);
+    let (parts, upload) = request.into_parts();
+    let head = parts.method == Method::HEAD;
+    let mut answer = routes::answer(&counted, &parts, upload).await;
+    let opened = match open(&counted, &mut answer, head).await {
+        // The plan's segment was repacked in between: plan again, once. Only reads get here, and they have no body.
+        Err(BucketError::NotFound(_)) => {
+            answer = routes::answer(&counted, &parts, NoUpload).await;
+            open(&counted, &mut answer, head).await
+        }
+        opened => opened,
+    };
+    let body = match opened {
+        Ok(body) => body,
+        Err(error) => {
+            answer = problem::response(&Error::from(error));
+            match open(&counted, &mut answer, head).await {
+                Ok(body) => body,
+                Err(_) => empty(platform).await,
+            }
+        }
+    };
+    let mut response = answer.map(|_| body);
+    finish(&mut response, &counts);
+    response
+}
+
+/// Opens the answer's plan; a HEAD's has no body, whatever its headers say.
+async fn open<P: Platform>(
+    platform: &P,
+    answer: &mut Response<ReadPlan>,
+    head: bool,
+) -> Result<Body<P>, BucketError> {
+    let plan = std::mem::take(answer.body_mut());
+    let bodiless = matches!(answer.status(), StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+    if !bodiless && !answer.headers().contains_key(header::CONTENT_LENGTH) {
+        answer.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(plan.len()));
+    }
+    platform.host().open(if head { ReadPlan::default() } else { plan }).await
+}
+
+/// An empty body needs no bucket, so opening it can't fail for long.
+async fn empty<P: Platform>(platform: &P) -> Body<P> {
+    loop {
+        if let Ok(body) = platform.host().open(ReadPlan::default()).await {
+            return body;
+        }
+    }
+}
+
+/// What every response carries.
+fn finish<B>(response: &mut Response<B>, counts: &Counts) {
+    let signed_in = response.status() != StatusCode::UNAUTHORIZED;
+    let headers = response.headers_mut();
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    // A file must never run as a page of this origin, whichever way it is opened.
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox"));
+    // no-transform: a proxy that compresses would weaken the entity tag and drop the length.
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-transform"));
+    if signed_in {
+        let used =
+            format!("sql;desc=\"{}\", bucket;desc=\"{}\"", counts.round_trips(), counts.bucket_operations());
+        if let Ok(value) = HeaderValue::try_from(used) {
+            headers.insert("server-timing", value);
+        }
+    }
+}
+
+/// The body of a request that is planned a second time.
+struct NoUpload;
+
+impl Upload for NoUpload {
+    async fn read(&mut self, _: &mut Vec<u8>, _: usize) -> Result<usize, ledge_core::ports::UploadError> {
+        Ok(0)
     }
 }

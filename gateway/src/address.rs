@@ -1,0 +1,60 @@
+//! From a URL to an address. Names are percent-decoded one by one, exactly once: `%2F` never becomes a separator.
+
+use ledge_core::error::{Error, Result};
+use ledge_core::ids::SpaceId;
+use ledge_core::path::Path;
+use ledge_core::tree::Address;
+use percent_encoding::percent_decode_str;
+
+use crate::credentials;
+use crate::routes::Matched;
+
+/// Whose request, and what it is about. Who it is comes first: a stranger learns nothing about paths.
+pub(crate) fn address(matched: &Matched<'_>) -> Result<Address> {
+    let token = credentials::token(&matched.parts.headers)?;
+    let space = SpaceId::parse(matched.space).ok_or(Error::NotFound)?;
+    let names = if matched.path.is_empty() { Vec::new() } else { names(matched.path)? };
+    Ok(Address { token, space, path: Path::parse(names)? })
+}
+
+fn names(path: &str) -> Result<Vec<String>> {
+    path.split('/').map(decode).collect()
+}
+
+/// Decodes one name; a `%` that begins no escape is an error and not a character.
+fn decode(segment: &str) -> Result<String> {
+    let mut rest = segment;
+    while let Some((_, escape)) = rest.split_once('%') {
+        if !escape.as_bytes().get(..2).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)) {
+            return Err(Error::invalid("path", "a % is not followed by two hexadecimal digits"));
+        }
+        rest = escape.get(2..).unwrap_or_default();
+    }
+    let name = percent_decode_str(segment).decode_utf8();
+    name.map(Into::into).map_err(|_| Error::invalid("path", "a name is not UTF-8"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_decoded_exactly_once() {
+        for (segment, name) in [
+            ("a", "a"),
+            ("a%20b", "a b"),
+            ("100%2525.txt", "100%25.txt"),
+            ("50%25%20done.md", "50% done.md"),
+            ("%5bdir%5D", "[dir]"),
+            ("d%2Fb", "d/b"),
+            ("a+b", "a+b"),
+            ("%E4%BD%A0", "你"),
+            ("ü", "ü"),
+        ] {
+            assert_eq!(decode(segment).as_deref(), Ok(name), "{segment}");
+        }
+        for segment in ["%", "%z", "%zz", "a%2", "%FF", "%é0", "%%25"] {
+            assert!(decode(segment).is_err(), "{segment}");
+        }
+    }
+}

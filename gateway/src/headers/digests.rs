@@ -1,0 +1,102 @@
+//! `Repr-Digest`, `Want-Repr-Digest` (RFC 9530) and `Content-MD5`.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use http::{HeaderMap, HeaderName};
+use ledge_core::error::{Error, Result};
+use ledge_core::ingest::{Algorithm, Expected};
+
+use super::text;
+
+const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
+const WANT_REPR_DIGEST: HeaderName = HeaderName::from_static("want-repr-digest");
+const CONTENT_MD5: HeaderName = HeaderName::from_static("content-md5");
+
+/// The digests that the body must have; algorithms that we don't verify are ignored, as RFC 9530 allows.
+///
+/// # Errors
+/// [`Error::Invalid`] where a digest can't be read or has the wrong length.
+pub(crate) fn expected_digests(headers: &HeaderMap) -> Result<Vec<Expected>> {
+    let mut expected = Vec::new();
+    for member in text(headers, &REPR_DIGEST).iter().flat_map(|list| list.split(',')) {
+        let malformed = || Error::invalid("Repr-Digest", "expected algorithm=:base64:");
+        let (name, value) = member.trim().split_once('=').ok_or_else(malformed)?;
+        let Some(algorithm) = Algorithm::by_name(name).filter(|algorithm| *algorithm != Algorithm::Md5)
+        else {
+            continue;
+        };
+        let encoded =
+            value.strip_prefix(':').and_then(|value| value.strip_suffix(':')).ok_or_else(malformed)?;
+        expected.push(digest(algorithm, encoded, "Repr-Digest")?);
+    }
+    if let Some(encoded) = text(headers, &CONTENT_MD5) {
+        expected.push(digest(Algorithm::Md5, encoded.trim(), "Content-MD5")?);
+    }
+    Ok(expected)
+}
+
+fn digest(algorithm: Algorithm, encoded: &str, field: &'static str) -> Result<Expected> {
+    let length = match algorithm {
+        Algorithm::Sha256 => 32,
+        Algorithm::Sha512 => 64,
+        Algorithm::Md5 => 16,
+    };
+    let value = STANDARD.decode(encoded).ok().filter(|value| value.len() == length);
+    let value = value.ok_or_else(|| Error::invalid(field, format!("expected {length} bytes in base64")))?;
+    Ok(Expected { algorithm, value, field })
+}
+
+/// The names of the digests that the reader would like, best first.
+pub(crate) fn wanted_digests(headers: &HeaderMap) -> Vec<String> {
+    let list = text(headers, &WANT_REPR_DIGEST).unwrap_or_default();
+    let mut wanted: Vec<(u32, String)> = list
+        .split(',')
+        .filter_map(|member| {
+            let (name, weight) = member.trim().split_once('=')?;
+            Some((weight.trim().parse().ok()?, name.to_owned()))
+        })
+        .filter(|(weight, _)| (1..=10).contains(weight))
+        .collect();
+    wanted.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
+    wanted.into_iter().map(|(_, name)| name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    fn headers(lines: &[(&'static str, &'static str)]) -> HeaderMap {
+        lines
+            .iter()
+            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
+            .collect()
+    }
+
+    #[test]
+    fn digests_are_read_and_bad_ones_named() {
+        let good = headers(&[
+            ("repr-digest", "sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:, unixsum=:AAA=:"),
+            ("content-md5", "1B2M2Y8AsgTpgAmY7PhCfg=="),
+        ]);
+        let names: Vec<&str> = expected_digests(&good).unwrap().iter().map(|d| d.algorithm.name()).collect();
+        assert_eq!(names, ["sha-256", "md5"]);
+        for (name, value, field) in [
+            ("repr-digest", "sha-256", "Repr-Digest"),
+            ("repr-digest", "sha-256=abc", "Repr-Digest"),
+            ("repr-digest", "sha-256=:AAAA:", "Repr-Digest"),
+            ("content-md5", "x", "Content-MD5"),
+        ] {
+            match expected_digests(&headers(&[(name, value)])) {
+                Err(Error::Invalid { field: named, .. }) => assert_eq!(named, field),
+                other => panic!("{value}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn wishes_come_best_first() {
+        let wishes = headers(&[("want-repr-digest", "sha-512=3, sha-256=10, unixsum=0")]);
+        assert_eq!(wanted_digests(&wishes), ["sha-256", "sha-512"]);
+        assert!(wanted_digests(&HeaderMap::new()).is_empty());
+    }
+}

@@ -1,0 +1,35 @@
+//! Headers as the types that core understands, and back.
+
+mod conditions;
+mod dates;
+mod digests;
+mod disposition;
+
+pub(crate) use conditions::{conditions, if_range};
+pub(crate) use dates::{http_date, parse_rfc3339, rfc3339};
+pub(crate) use digests::{expected_digests, wanted_digests};
+pub(crate) use disposition::content_disposition;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+/// A header's text; several lines of a list count as one.
+pub(crate) fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+    let lines: Vec<String> = headers
+        .get_all(name)
+        .iter()
+        .map(|line| String::from_utf8_lossy(line.as_bytes()).into_owned())
+        .collect();
+    (!lines.is_empty()).then(|| lines.join(","))
+}
+
+/// Sets a header to a text that we made; one that can't be a header's value is left out.
+pub(crate) fn set(headers: &mut HeaderMap, name: HeaderName, value: impl AsRef<str>) {
+    if let Ok(value) = HeaderValue::from_str(value.as_ref()) {
+        headers.insert(name, value);
+    }
+}
+
+/// An entity tag with its quotes.
+pub(crate) fn quoted(etag: &str) -> String {
+    format!("\"{etag}\"")
+}

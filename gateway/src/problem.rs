@@ -1,0 +1,101 @@
+//! Errors as HTTP: the only place that maps one to the other. Bodies are RFC 9457 problems with a stable `code`.
+
+use http::{HeaderValue, Response, StatusCode, header};
+use ledge_core::error::{Conflict, Error};
+use ledge_core::plan::ReadPlan;
+use serde::Serialize;
+
+/// When to try again after a failure of the bucket or the database, or when memory is short.
+const RETRY_AFTER_SECS: u32 = 2;
+
+#[derive(Serialize)]
+struct Problem<'a> {
+    r#type: String,
+    title: &'a str,
+    status: u16,
+    code: &'a str,
+    detail: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<&'a str>,
+}
+
+/// The answer to a request that failed.
+pub(crate) fn response(error: &Error) -> Response<ReadPlan> {
+    let (status, code) = status_and_code(error);
+    let detail = match error {
+        // The cause is for the log.
+        Error::Internal(_) => "internal error: this is a fault of the server".to_owned(),
+        error => error.to_string(),
+    };
+    let field = match error {
+        Error::Invalid { field, .. } => Some(*field),
+        _ => None,
+    };
+    let mut response = build(status, code, &detail, field);
+    let headers = response.headers_mut();
+    match error {
+        Error::Unauthenticated => {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"ledge\""));
+        }
+        Error::RangeNotSatisfiable { size_bytes } => {
+            if let Ok(range) = HeaderValue::try_from(format!("bytes */{size_bytes}")) {
+                headers.insert(header::CONTENT_RANGE, range);
+            }
+        }
+        Error::Busy | Error::Unavailable(_) => {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER_SECS));
+        }
+        _ => {}
+    }
+    response
+}
+
+fn status_and_code(error: &Error) -> (StatusCode, &'static str) {
+    match error {
+        Error::Invalid { .. } => (StatusCode::BAD_REQUEST, "invalid"),
+        Error::Unauthenticated => (StatusCode::UNAUTHORIZED, "unauthenticated"),
+        Error::NotFound => (StatusCode::NOT_FOUND, "not_found"),
+        Error::Forbidden { .. } => (StatusCode::FORBIDDEN, "forbidden"),
+        Error::Conflict(conflict) => (
+            StatusCode::CONFLICT,
+            match conflict {
+                Conflict::ParentMissing => "parent_missing",
+                Conflict::NotAFolder => "not_a_folder",
+                Conflict::IsAFolder => "is_a_folder",
+                Conflict::IsAFile => "is_a_file",
+                Conflict::Contended => "contended",
+            },
+        ),
+        Error::PreconditionFailed => (StatusCode::PRECONDITION_FAILED, "precondition_failed"),
+        Error::RangeNotSatisfiable { .. } => (StatusCode::RANGE_NOT_SATISFIABLE, "range_not_satisfiable"),
+        Error::QuotaExceeded => (StatusCode::INSUFFICIENT_STORAGE, "quota_exceeded"),
+        Error::Busy => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
+        Error::Unavailable(_) => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+        Error::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
+    }
+}
+
+/// The answer to a request that no route matches.
+pub(crate) fn no_route() -> Response<ReadPlan> {
+    plain(StatusCode::NOT_FOUND, "no_such_route", "no resource has such a URL")
+}
+
+/// A problem that comes from HTTP itself and not from a use case.
+pub(crate) fn plain(status: StatusCode, code: &str, detail: &str) -> Response<ReadPlan> {
+    build(status, code, detail, None)
+}
+
+fn build(status: StatusCode, code: &str, detail: &str, field: Option<&str>) -> Response<ReadPlan> {
+    let problem = Problem {
+        r#type: format!("urn:ledge:problem:{code}"),
+        title: status.canonical_reason().unwrap_or("Error"),
+        status: status.as_u16(),
+        code,
+        detail,
+        field,
+    };
+    let mut response = Response::new(ReadPlan::inline(serde_json::to_vec(&problem).unwrap_or_default()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+    response
+}

@@ -1,0 +1,113 @@
+//! GET and HEAD of a file: preconditions, ranges, content.
+
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
+use ledge_core::conditions::{self, Current, Verdict};
+use ledge_core::error::{Error, Result};
+use ledge_core::files::{self, File, Wanted};
+use ledge_core::plan::ReadPlan;
+use ledge_core::ports::{Host, Platform};
+use ledge_core::range::{self, RangeSpec, Resolved};
+
+use super::multipart;
+use crate::address::address;
+use crate::headers::{
+    conditions as read_conditions, content_disposition, http_date, if_range, quoted, set, text,
+    wanted_digests,
+};
+use crate::rest::query::Query;
+use crate::routes::Matched;
+
+const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
+
+/// Answers with the content, or with what the conditions and ranges make of it (RFC 9110 section 13.2.2's order).
+pub(crate) async fn get<P: Platform>(platform: &P, matched: Matched<'_>) -> Result<Response<ReadPlan>> {
+    let address = address(&matched)?;
+    let query = Query::read(&matched.parts.uri, &["download"])?;
+    let request = &matched.parts.headers;
+    let head = matched.parts.method == Method::HEAD;
+    // Range is defined for GET alone (section 14.2).
+    let specs = text(request, &header::RANGE).filter(|_| !head).and_then(|header| range::parse(&header));
+    let wanted = match (&specs, head) {
+        (_, true) => Wanted::Nothing,
+        // If-Range may turn a range into the whole.
+        (Some(specs), _) if !request.contains_key(header::IF_RANGE) => Wanted::Ranges(specs),
+        _ => Wanted::Everything,
+    };
+    let file = files::find(platform, &address, wanted).await?;
+
+    let current = Current { etag: Some(&file.version.blob.etag), modified_at: file.version.modified_at };
+    let mut response = match read_conditions(request).evaluate(Some(current), true) {
+        Verdict::Failed => return Err(Error::PreconditionFailed),
+        Verdict::NotModified => with_status(StatusCode::NOT_MODIFIED),
+        Verdict::Proceed => {
+            let now = platform.host().now();
+            let specs =
+                specs.filter(|_| if_range(request).is_none_or(|it| conditions::if_range(&it, current, now)));
+            content(platform, &file, specs.as_deref(), head)?
+        }
+    };
+    let headers = response.headers_mut();
+    describe(headers, &file);
+    repr_digest(headers, &file, &wanted_digests(request));
+    if let Some(name) = address.path.last() {
+        let download = query.get("download").is_some();
+        set(headers, header::CONTENT_DISPOSITION, content_disposition(name.as_str(), download));
+    }
+    Ok(response)
+}
+
+fn content<P: Platform>(
+    platform: &P,
+    file: &File,
+    specs: Option<&[RangeSpec]>,
+    head: bool,
+) -> Result<Response<ReadPlan>> {
+    let blob = &file.version.blob;
+    let size_bytes = blob.size_bytes;
+    let resolved = specs.map_or(Resolved::Whole, |specs| range::resolve(specs, size_bytes));
+    let mut response = match resolved {
+        Resolved::Unsatisfiable => return Err(Error::RangeNotSatisfiable { size_bytes }),
+        Resolved::Whole if head => {
+            let mut response = with_status(StatusCode::OK);
+            response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(size_bytes));
+            response
+        }
+        Resolved::Whole => Response::new(file.plan(0..size_bytes)?),
+        Resolved::Parts(parts) => match parts.as_slice() {
+            [range] => {
+                let mut response = Response::new(file.plan(range.clone())?);
+                set(
+                    response.headers_mut(),
+                    header::CONTENT_RANGE,
+                    multipart::content_range(range, size_bytes),
+                );
+                *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+                response
+            }
+            parts => return multipart::answer(platform.host(), file, parts),
+        },
+    };
+    set(response.headers_mut(), header::CONTENT_TYPE, &blob.media_type);
+    Ok(response)
+}
+
+fn with_status(status: StatusCode) -> Response<ReadPlan> {
+    let mut response = Response::new(ReadPlan::default());
+    *response.status_mut() = status;
+    response
+}
+
+/// What describes the content, whatever part of it is sent.
+fn describe(headers: &mut HeaderMap, file: &File) {
+    headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    set(headers, header::ETAG, quoted(&file.version.blob.etag));
+    set(headers, header::LAST_MODIFIED, http_date(file.version.modified_at));
+}
+
+/// Shows the best of the wanted digests that we have: those that were verified when the file was saved.
+fn repr_digest(headers: &mut HeaderMap, file: &File, wanted: &[String]) {
+    let digests = &file.version.blob.digests;
+    if let Some((name, value)) = wanted.iter().find_map(|name| digests.get_key_value(name)) {
+        set(headers, REPR_DIGEST, format!("{name}=:{value}:"));
+    }
+}

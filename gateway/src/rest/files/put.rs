@@ -1,0 +1,105 @@
+//! PUT of a file: the body becomes its newest version.
+
+use http::request::Parts;
+use http::{HeaderValue, Response, StatusCode, header};
+use ledge_core::error::{Error, Result};
+use ledge_core::files::{self, Save};
+use ledge_core::plan::ReadPlan;
+use ledge_core::ports::{Platform, Upload};
+use serde::Serialize;
+
+use crate::address::address;
+use crate::headers::{conditions, expected_digests, http_date, parse_rfc3339, quoted, rfc3339, set, text};
+use crate::rest::json;
+use crate::rest::query::Query;
+use crate::routes::Matched;
+
+/// A file that was saved.
+#[derive(Serialize)]
+struct SavedFile<'a> {
+    id: &'a str,
+    name: &'a str,
+    kind: &'a str,
+    size_bytes: u64,
+    etag: String,
+    media_type: &'a str,
+    modified_at: String,
+    version_id: &'a str,
+}
+
+/// Saves the body: 201 with the file where it is new, 204 where it was there.
+pub(crate) async fn put<P: Platform, U: Upload>(
+    platform: &P,
+    matched: Matched<'_>,
+    upload: U,
+) -> Result<Response<ReadPlan>> {
+    let address = address(&matched)?;
+    let request = save(&address, matched.parts)?;
+    let saved = files::save(platform, &request, upload).await?;
+    let mut response = if saved.created {
+        let file = SavedFile {
+            id: saved.node.as_str(),
+            name: address.path.last().map(|name| name.as_str()).unwrap_or_default(),
+            kind: "file",
+            size_bytes: saved.size_bytes,
+            etag: quoted(&saved.etag),
+            media_type: &request.media_type,
+            modified_at: rfc3339(saved.modified_at),
+            version_id: saved.version.as_str(),
+        };
+        let mut response = json(StatusCode::CREATED, &file)?;
+        set(response.headers_mut(), header::LOCATION, matched.parts.uri.path());
+        response
+    } else {
+        let mut response = Response::new(ReadPlan::default());
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        response
+    };
+    set(response.headers_mut(), header::ETAG, quoted(&saved.etag));
+    set(response.headers_mut(), header::LAST_MODIFIED, http_date(saved.modified_at));
+    Ok(response)
+}
+
+fn save(address: &ledge_core::tree::Address, parts: &Parts) -> Result<Save> {
+    let query = Query::read(&parts.uri, &["modified_at"])?;
+    let headers = &parts.headers;
+    if headers.contains_key(header::CONTENT_RANGE) {
+        // A server that ignored it would replace the file by a part (RFC 9110 section 14.5).
+        return Err(Error::invalid("Content-Range", "a PUT replaces the whole file"));
+    }
+    let modified_at = query
+        .get("modified_at")
+        .map(|text| {
+            let expected = "expected an RFC 3339 time between 1970 and 9999";
+            parse_rfc3339(text).ok_or_else(|| Error::invalid("modified_at", expected))
+        })
+        .transpose()?;
+    let length = text(headers, &header::CONTENT_LENGTH)
+        .map(|text| text.parse().map_err(|_| Error::invalid("Content-Length", "expected a number of bytes")))
+        .transpose()?;
+    let name = address.path.last().map(|name| name.as_str()).unwrap_or_default();
+    Ok(Save {
+        address: address.clone(),
+        conditions: conditions(headers),
+        media_type: media_type(headers.get(header::CONTENT_TYPE), name)?,
+        modified_at,
+        length,
+        expected: expected_digests(headers)?,
+    })
+}
+
+/// Long enough for any media type with its parameters, short enough for a row.
+const MAX_MEDIA_TYPE_BYTES: usize = 255;
+
+/// The media type: given, or guessed from the name. What form-minded clients send by default says nothing.
+fn media_type(given: Option<&HeaderValue>, name: &str) -> Result<String> {
+    let given =
+        given.map(|value| value.to_str().map_err(|_| Error::invalid("Content-Type", "expected ASCII")));
+    match given.transpose()?.map(str::trim) {
+        Some(given) if given.len() > MAX_MEDIA_TYPE_BYTES || !given.contains('/') => {
+            Err(Error::invalid("Content-Type", "expected a media type of at most 255 bytes"))
+        }
+        Some(given) if given != "application/x-www-form-urlencoded" => Ok(given.to_owned()),
+        _ => Ok(mime_guess::from_path(name).first_or_octet_stream().to_string()),
+    }
+}

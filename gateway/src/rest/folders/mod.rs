@@ -1,0 +1,5 @@
+//! `/api/v1/spaces/{space}/folders/{path}`: folders.
+
+mod put;
+
+pub(crate) use put::put;

@@ -1,0 +1,20 @@
+//! The REST API: one folder a resource, one file a verb.
+
+pub(crate) mod files;
+pub(crate) mod folders;
+pub(crate) mod jobs;
+mod query;
+
+use http::{HeaderValue, Response, StatusCode, header};
+use ledge_core::error::{Error, Result};
+use ledge_core::plan::ReadPlan;
+use serde::Serialize;
+
+/// A JSON answer.
+fn json(status: StatusCode, value: &impl Serialize) -> Result<Response<ReadPlan>> {
+    let text = serde_json::to_vec(value).map_err(|error| Error::Internal(error.to_string()))?;
+    let mut response = Response::new(ReadPlan::inline(text));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    Ok(response)
+}

@@ -1,0 +1,31 @@
+//! Query parameters: a handler names those it knows, and an unknown one is an error and not a surprise.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use http::Uri;
+use ledge_core::error::{Error, Result};
+
+/// The query parameters of a URI.
+pub(super) struct Query<'a>(HashMap<Cow<'a, str>, Cow<'a, str>>);
+
+impl<'a> Query<'a> {
+    /// Reads the parameters, all of which must be `known`, each at most once.
+    pub(super) fn read(uri: &'a Uri, known: &[&'static str]) -> Result<Self> {
+        let mut values = HashMap::new();
+        for (name, value) in form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
+            let Some(field) = known.iter().find(|known| **known == name) else {
+                return Err(Error::invalid("query", format!("unknown parameter {name:?}")));
+            };
+            if values.insert(name, value).is_some() {
+                return Err(Error::invalid(field, "given more than once"));
+            }
+        }
+        Ok(Self(values))
+    }
+
+    /// A parameter's value.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(AsRef::as_ref)
+    }
+}

@@ -1,0 +1,54 @@
+//! The route table.
+
+use http::request::Parts;
+use http::{HeaderValue, Method, Response, StatusCode, header};
+use ledge_core::error::Result;
+use ledge_core::plan::ReadPlan;
+use ledge_core::ports::{Platform, Upload};
+
+use crate::{problem, rest};
+
+/// What a handler gets: the request's head, and what the route's pattern matched, still percent-encoded.
+pub(crate) struct Matched<'a> {
+    pub(crate) parts: &'a Parts,
+    pub(crate) space: &'a str,
+    pub(crate) path: &'a str,
+}
+
+/// Finds the route and lets its handler answer.
+pub(crate) async fn answer<P: Platform, U: Upload>(
+    platform: &P,
+    parts: &Parts,
+    upload: U,
+) -> Response<ReadPlan> {
+    let segments: Vec<&str> = parts.uri.path().splitn(7, '/').skip(1).collect();
+    let matched = |space, path| Matched { parts, space, path };
+    let method = &parts.method;
+    let answered: Result<Response<ReadPlan>> = match segments.as_slice() {
+        ["api", "v1", "spaces", space, "files", path] => match *method {
+            Method::GET | Method::HEAD => rest::files::get(platform, matched(space, path)).await,
+            Method::PUT => rest::files::put(platform, matched(space, path), upload).await,
+            _ => return not_allowed("GET, HEAD, PUT"),
+        },
+        ["api", "v1", "spaces", space, "folders", path] => match *method {
+            Method::PUT => rest::folders::put(platform, matched(space, path)).await,
+            _ => return not_allowed("PUT"),
+        },
+        ["api", "v1", "jobs"] => match *method {
+            Method::GET | Method::HEAD => rest::jobs::list(platform, parts).await,
+            _ => return not_allowed("GET, HEAD"),
+        },
+        _ => return problem::no_route(),
+    };
+    answered.unwrap_or_else(|error| problem::response(&error))
+}
+
+fn not_allowed(allow: &'static str) -> Response<ReadPlan> {
+    let mut response = problem::plain(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "method_not_allowed",
+        &format!("this resource answers to {allow}"),
+    );
+    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
+    response
+}
