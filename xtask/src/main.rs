@@ -1,2 +1,78 @@
-//! Under construction.
-fn main() {}
+//! What the README's commands run: `cargo xtask dev | test | build | ci | setup`.
+//!
+//! Every command begins with the set-up, which does nothing where nothing is to be done. Paths in this crate are
+//! relative to the root of the checkout.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+
+mod arguments;
+mod build;
+mod ci;
+mod dev;
+mod interrupt;
+mod local;
+mod process;
+mod report;
+mod setup;
+mod stamp;
+mod state;
+mod test;
+mod workerd;
+
+use arguments::Arguments;
+
+const USAGE: &str = "\
+cargo xtask COMMAND
+
+  setup                     install what the other commands need; they do it themselves
+  dev [--port N] [--local]  run Ledge: WebAssembly in workerd, or the native host
+  test [--full]             the tests at sizes for everyday work; --full adds the large ones
+  build [WORKER] [--test]   build the Workers into build/, or one of them: gateway, functions;
+                            --test: the builds that the tests use, into build/test/
+  ci                        everything that must hold before a change lands
+  workerd --state DIR --worker CONFIG=BUILD_DIR ... [--port N]
+                            run built Workers in workerd, by hand";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
+    enter_checkout()?;
+    let mut arguments = Arguments::from_env();
+    match arguments.word().as_deref() {
+        Some("setup") => {
+            arguments.end()?;
+            setup::run().map(|_| ())
+        }
+        Some("dev") => dev::run(dev::Options::parse(arguments)?),
+        Some("test") => test::run(test::Options::parse(arguments)?),
+        Some("build") => build::run(build::Options::parse(arguments)?),
+        Some("ci") => {
+            arguments.end()?;
+            ci::run()
+        }
+        Some("workerd") => workerd::run_by_hand(arguments),
+        Some("help" | "--help" | "-h") => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        Some(other) => bail!("there is no command {other:?}\n\n{USAGE}"),
+        None => bail!("name a command\n\n{USAGE}"),
+    }
+}
+
+/// Makes the root of the checkout the working directory, wherever in it the command was typed.
+fn enter_checkout() -> Result<()> {
+    let here = std::env::var_os("CARGO_MANIFEST_DIR").context("start me as `cargo xtask`")?;
+    let root = std::path::Path::new(&here).parent().context("xtask must lie in the checkout")?;
+    std::env::set_current_dir(root).with_context(|| format!("can't enter {}", root.display()))
+}

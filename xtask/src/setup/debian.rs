@@ -1,0 +1,135 @@
+//! The compiler for WebAssembly from Debian's packages, for machines where rustup can't download.
+//!
+//! Debian ships rustc with the sources of its standard library, but no standard library for
+//! `wasm32-unknown-unknown`. This builds it once, from those sources, and puts it where rustc looks. Debian has no
+//! linker for it either; rustup's toolchain brings one.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use super::target::{TARGET, Toolchain, has_std};
+use crate::process;
+use crate::stamp::{make_folder, remove_folder};
+
+/// Where Debian puts its compiler.
+pub(super) const BIN: &str = "/usr/bin";
+const RUSTC: &str = "/usr/bin/rustc";
+
+const PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "rust-web-clippy"];
+const RUSTLIB: &str = "/usr/lib/rustlib";
+
+/// Builds the standard library for the target.
+pub(super) fn build_target() -> Result<()> {
+    install_packages()?;
+    link_linker()?;
+    super::announce(
+        &format!("a standard library for {TARGET}, from Debian's sources"),
+        "about two minutes, once",
+    );
+    let work = std::env::temp_dir().join(format!("ledge-std-{}", std::process::id()));
+    let built = compile(&work).and_then(|folder| install(&folder));
+    remove_folder(&work)?;
+    built?;
+    // cargo doesn't notice that the standard library has changed.
+    remove_folder(&Path::new("target").join(TARGET))
+}
+
+fn install_packages() -> Result<()> {
+    if process::succeeds(Command::new("dpkg").arg("--status").args(PACKAGES)) {
+        return Ok(());
+    }
+    super::announce(
+        &format!("Debian's packages {}", PACKAGES.join(", ")),
+        "a minute or two, a download of 200 MB",
+    );
+    let advice = format!(
+        "become root and run `apt-get update && apt-get install {}`, then run the command again",
+        PACKAGES.join(" ")
+    );
+    process::quiet(Command::new("apt-get").arg("update"), &advice)?;
+    let mut install = Command::new("apt-get");
+    install.env("DEBIAN_FRONTEND", "noninteractive").args(["install", "--yes", "--no-install-recommends"]);
+    process::quiet(install.args(PACKAGES), &advice)?;
+    Ok(())
+}
+
+/// Lets Debian's rustc find rustup's `rust-lld`. A link, since a copy would not find its LLVM library.
+fn link_linker() -> Result<()> {
+    let host = process::quiet(Command::new(RUSTC).args(["--print", "host-tuple"]), "reinstall rustc-web")?;
+    let folder = Path::new("rustlib").join(host.trim()).join("bin");
+    let link = Path::new("/usr/lib").join(&folder);
+    if link.join("rust-lld").is_file() {
+        return Ok(());
+    }
+    let sysroot = process::quiet(
+        Command::new("rustc").args(["--print", "sysroot"]),
+        "install Rust through rustup: Debian's packages have no linker for WebAssembly",
+    )?;
+    let theirs = Path::new(sysroot.trim()).join("lib").join(&folder);
+    anyhow::ensure!(
+        theirs.join("rust-lld").is_file(),
+        "there is no rust-lld in {}; install Rust through rustup, which brings it",
+        theirs.display()
+    );
+    symlink(&theirs, &link).with_context(|| {
+        format!(
+            "can't link {} to {}; remove what is there, and run this as root",
+            link.display(),
+            theirs.display()
+        )
+    })
+}
+
+/// Compiles the standard library as a by-product of an empty crate, and gives the folder of its parts.
+fn compile(work: &Path) -> Result<PathBuf> {
+    make_folder(&work.join("src"))?;
+    write(work, "src/lib.rs", "#![no_std]\n")?;
+    write(work, "Cargo.toml", "[package]\nname = \"nothing\"\nedition = \"2024\"\n[workspace]\n")?;
+    let mut cargo = Toolchain::Debian.command("cargo")?;
+    cargo
+        .current_dir(work)
+        .env("RUSTC", RUSTC)
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("CARGO_TARGET_DIR", work.join("target"));
+    // Without the bitcode, link-time optimisation fails.
+    cargo.env("RUSTFLAGS", "-Cembed-bitcode=yes");
+    cargo.args([
+        "build",
+        "--quiet",
+        "--release",
+        "-Zbuild-std=std,panic_abort,proc_macro,test",
+        "--target",
+        TARGET,
+    ]);
+    process::show(&mut cargo, "reinstall rust-web-src, and run the command again")?;
+    Ok(work.join("target").join(TARGET).join("release/deps"))
+}
+
+fn write(work: &Path, name: &str, content: &str) -> Result<()> {
+    let path = work.join(name);
+    fs::write(&path, content).with_context(|| format!("can't write {}", path.display()))
+}
+
+/// Copies the parts to a folder beside the place where rustc looks, then moves that there.
+fn install(parts: &Path) -> Result<()> {
+    let place = Path::new(RUSTLIB).join(TARGET).join("lib");
+    let partial = Path::new(RUSTLIB).join(TARGET).join("lib.partial");
+    let advice = || format!("can't write {}; run this as root, once", partial.display());
+    remove_folder(&partial).with_context(advice)?;
+    fs::create_dir_all(&partial).with_context(advice)?;
+    for part in fs::read_dir(parts).context("the build left no folder")? {
+        let part = part.context("can't read the build's folder")?;
+        let name = part.file_name();
+        let text = name.to_string_lossy();
+        if text.ends_with(".rlib") && !text.starts_with("libnothing-") {
+            fs::copy(part.path(), partial.join(&name)).with_context(advice)?;
+        }
+    }
+    anyhow::ensure!(has_std(&partial), "the build made no standard library; please report this");
+    remove_folder(&place)?;
+    fs::rename(&partial, &place).with_context(advice)
+}

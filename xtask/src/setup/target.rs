@@ -1,0 +1,94 @@
+//! The compiler for WebAssembly: rustup's where it can download the target, else Debian's.
+//!
+//! `LEDGE_WASM_TOOLCHAIN=rustup` or `=debian` takes the choice away.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use super::debian;
+use crate::process;
+
+/// Cloudflare Workers. A host with another target adds it here.
+pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
+
+/// A compiler that has the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Toolchain {
+    /// The one that compiles everything else, too.
+    Rustup,
+    /// Debian's packages, with a standard library for WebAssembly that was built from their sources.
+    Debian,
+}
+
+impl Toolchain {
+    /// A program that finds this compiler as `rustc` and `cargo` on its path, and npm's programs before them.
+    pub(crate) fn command(self, program: &str) -> Result<Command> {
+        let npm = process::npm_bin()?;
+        let mut command = Command::new(program);
+        match self {
+            Self::Rustup => command.env("PATH", process::path_with(&[&npm])?),
+            Self::Debian => {
+                for inherited in ["RUSTUP_TOOLCHAIN", "CARGO", "RUSTC", "LD_LIBRARY_PATH"] {
+                    command.env_remove(inherited);
+                }
+                command.env("PATH", process::path_with(&[&npm, Path::new(debian::BIN)])?)
+            }
+        };
+        // wasm-bindgen's macro reads it; worker-build sets it, and cargo must see the same in every build.
+        command.env("WASM_BINDGEN_USE_JS_SYS", "1");
+        Ok(command)
+    }
+
+    fn has_target(self) -> Result<bool> {
+        let mut rustc = self.command("rustc")?;
+        let output = rustc.args(["--print", "target-libdir", "--target", TARGET]).output();
+        let Ok(output) = output else { return Ok(false) };
+        let folder = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        Ok(output.status.success() && has_std(Path::new(&folder)))
+    }
+}
+
+/// Whether a folder holds a standard library.
+pub(super) fn has_std(folder: &Path) -> bool {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    files.map(|file| file.file_name()).any(|name| name.to_string_lossy().starts_with("libstd-"))
+}
+
+/// Finds a compiler with the target, or makes one.
+pub(super) fn provide() -> Result<Toolchain> {
+    match std::env::var("LEDGE_WASM_TOOLCHAIN").as_deref() {
+        Ok("rustup") => return through_rustup().map(|()| Toolchain::Rustup),
+        Ok("debian") => return through_debian().map(|()| Toolchain::Debian),
+        Ok("") | Err(_) => {}
+        Ok(other) => bail!("LEDGE_WASM_TOOLCHAIN is {other:?}; it can be rustup or debian"),
+    }
+    for ready in [Toolchain::Rustup, Toolchain::Debian] {
+        if ready.has_target()? {
+            return Ok(ready);
+        }
+    }
+    let Err(no_rustup) = through_rustup() else { return Ok(Toolchain::Rustup) };
+    eprintln!("set-up: {no_rustup:#}; trying Debian's packages");
+    through_debian().map(|()| Toolchain::Debian).context(
+        "no compiler for WebAssembly: where rustup has a network, `rustup target add wasm32-unknown-unknown` is all \
+         it takes; elsewhere Debian 12 or later can build one",
+    )
+}
+
+fn through_rustup() -> Result<()> {
+    if Toolchain::Rustup.has_target()? {
+        return Ok(());
+    }
+    super::announce(&format!("the target {TARGET}, through rustup"), "seconds, a download of 20 MB");
+    process::quiet(
+        Command::new("rustup").args(["target", "add", TARGET]),
+        "rustup could not download the target",
+    )?;
+    Ok(())
+}
+
+fn through_debian() -> Result<()> {
+    if Toolchain::Debian.has_target()? { Ok(()) } else { debian::build_target() }
+}

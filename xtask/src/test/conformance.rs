@@ -1,0 +1,50 @@
+//! The ports' conformance suite inside workerd, through the Worker in tests/worker.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use super::libtest::{Verdict, Verdicts};
+use super::scratch::Scratch;
+use crate::build::Worker;
+use crate::process;
+use crate::workerd::{self, Workerd};
+
+/// Where what the Worker says goes.
+const LOG: &str = "build/test/conformance.log";
+
+/// Runs the suite.
+pub(super) fn on_workerd() -> Result<Verdicts> {
+    let scratch = Scratch::empty("conformance")?;
+    let workerd = Workerd::start(workerd::Options {
+        state: scratch.folder().to_path_buf(),
+        port: 0,
+        workers: workerd::built(&[Worker::Conformance]),
+        log: Some(Path::new(LOG).to_path_buf()),
+    })?;
+    let mut get = process::npm_program("node")?;
+    get.arg("xtask/js/get.mjs").arg(format!("{}/conformance", workerd.url()));
+    let answer = process::quiet(&mut get, &format!("what the Worker said stands in {LOG}"))?;
+    read(&answer)
+}
+
+/// Reads `{"passed": [name, …], "failed": [{"name": …, "reason": …}, …]}`.
+fn read(answer: &str) -> Result<Verdicts> {
+    let answer: Value = serde_json::from_str(answer).context("the conformance Worker answered no JSON")?;
+    let list = |name: &str| {
+        let list = answer.get(name).and_then(Value::as_array).cloned();
+        list.with_context(|| format!("the conformance Worker's answer has no list {name:?}"))
+    };
+    let mut verdicts = Verdicts::new();
+    for name in list("passed")? {
+        verdicts.push((name.as_str().unwrap_or_default().to_owned(), Verdict::Passed));
+    }
+    for failure in list("failed")? {
+        let text = |field: &str| failure.get(field).and_then(Value::as_str).unwrap_or("?").to_owned();
+        eprintln!("{} FAILED: {}", text("name"), text("reason"));
+        verdicts.push((text("name"), Verdict::Failed));
+    }
+    anyhow::ensure!(!verdicts.is_empty(), "the conformance Worker ran no test");
+    Ok(verdicts)
+}

@@ -1,0 +1,90 @@
+//! `cargo xtask test`: unit tests, conformance and the black-box suite, the latter two on every host.
+
+mod blackbox;
+mod conformance;
+mod libtest;
+mod results;
+mod scratch;
+mod table;
+
+use anyhow::Result;
+
+use crate::arguments::Arguments;
+use crate::build::{self, Worker};
+use crate::report::{Report, Tally};
+use crate::setup::{self, Tools};
+use libtest::{Program, Programs};
+use table::Table;
+
+/// What `cargo xtask test` was asked for.
+pub(crate) struct Options {
+    full: bool,
+}
+
+impl Options {
+    /// Reads the command line.
+    pub(crate) fn parse(mut arguments: Arguments) -> Result<Self> {
+        let full = arguments.flag("--full");
+        arguments.end()?;
+        Ok(Self { full })
+    }
+}
+
+/// `cargo xtask test`.
+pub(crate) fn run(options: Options) -> Result<()> {
+    let tools = setup::run()?;
+    let mut report = Report::default();
+    let table = stages(&mut report, &tools, options.full);
+    if options.full {
+        results::keep(&report, table.as_ref())?;
+    }
+    report.close()
+}
+
+/// Every stage of the tests; the table of the black-box suite, if it came to that.
+pub(crate) fn stages(report: &mut Report, tools: &Tools, full: bool) -> Option<Table> {
+    let programs = report.stage("compile the tests", || Ok((Tally::NOTHING, libtest::compile()?)))?;
+    report.stage("unit tests, conformance on local", || unit_tests(&programs));
+    report.stage("build the Workers for the tests", || {
+        build::build(tools, &Worker::TESTED).map(|()| (Tally::NOTHING, ()))
+    })?;
+    report.stage("conformance on workerd", || {
+        let verdicts = conformance::on_workerd()?;
+        Ok((libtest::tally(&verdicts), ()))
+    });
+    let mut columns = Vec::new();
+    for (host, name, run) in HOSTS {
+        let verdicts = report.stage(name, || {
+            let verdicts = run(&programs, full)?;
+            Ok((libtest::tally(&verdicts), verdicts))
+        });
+        columns.push((host, verdicts.unwrap_or_default()));
+    }
+    let table = Table::new(columns);
+    println!("\n{table}");
+    report.check("the same tests on every host", || {
+        anyhow::ensure!(table.missing() == 0, "a test is missing on a host; the table above shows which");
+        Ok(())
+    });
+    Some(table)
+}
+
+type OnHost = fn(&Programs, bool) -> Result<libtest::Verdicts>;
+
+const HOSTS: [(&str, &str, OnHost); 2] = [
+    ("local", "black-box suite on local", blackbox::on_local),
+    ("workerd", "black-box suite on workerd", blackbox::on_workerd),
+];
+
+fn unit_tests(programs: &Programs) -> Result<(Tally, ())> {
+    let mut total = Tally::default();
+    for program in programs.tests.iter().filter(|program| program.package != blackbox::PACKAGE) {
+        let tally = libtest::tally(&program.run(&[])?);
+        if tally != Tally::default() {
+            eprintln!("{:<40} {tally}", Program::title(program));
+        }
+        total.add(tally);
+    }
+    anyhow::ensure!(total.passed + total.failed > 0, "there is no unit test");
+    Ok((total, ()))
+}
