@@ -11,8 +11,7 @@ use crate::arguments::Arguments;
 use crate::build::{self, Worker};
 use crate::stamp::{make_folder, remove_folder};
 use crate::state::{self, Administrator};
-use crate::workerd::{self, Workerd};
-use crate::{interrupt, local, setup};
+use crate::{interrupt, local, setup, workerd};
 
 /// The port that `wrangler dev` takes, too.
 const PORT: u16 = 8787;
@@ -41,29 +40,28 @@ impl Options {
 /// `cargo xtask dev`.
 pub(crate) fn run(options: Options) -> Result<()> {
     if options.local {
-        return local::serve_by_hand(Path::new(LOCAL_STATE), options.port);
+        return local::become_host(Path::new(LOCAL_STATE), options.port);
     }
     let tools = setup::run()?;
     build::build(&tools, &Worker::DEPLOYED)?;
-    let state = PathBuf::from(STATE);
-    let known = known_space(&state)?;
+    let state = Path::new(STATE);
+    let known = known_space(state)?;
     if known.is_none() {
         // A first start that was interrupted left a drive whose token nobody has seen.
-        remove_folder(&state)?;
+        remove_folder(state)?;
     }
-    state::migrate(&state)?;
-    let administrator = if known.is_none() { Some(state::bootstrap(&state, local::ledge())?) } else { None };
+    state::migrate(state)?;
+    let administrator = if known.is_none() { Some(state::bootstrap(state, local::ledge())?) } else { None };
 
     interrupt::watch()?;
     let workers = workerd::built(&Worker::DEPLOYED);
-    let mut workerd =
-        Workerd::start(workerd::Options { state: state.clone(), port: options.port, workers, log: None })?;
+    let mut workerd = workerd::start(&workerd::Options { state, port: options.port, workers, log: None })?;
     match (&administrator, known) {
         (Some(new), _) => {
             println!("{}", first_start(new));
             println!("{}", examples(workerd.url(), &new.token, &new.space));
             // Last: a start that was interrupted before the token was shown is a first start again.
-            remember_space(&state, &new.space)?;
+            remember_space(state, &new.space)?;
         }
         (None, Some(space)) => println!("{}", examples(workerd.url(), "$LEDGE_TOKEN", &space)),
         (None, None) => bail!("there is no administrator; remove {STATE} to begin anew"),

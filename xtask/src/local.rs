@@ -1,12 +1,14 @@
 //! The native host, `ledge serve`.
 
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
+use crate::process;
+use crate::server::{Server, leashed, must_be_free};
 use crate::state::Administrator;
-use crate::{interrupt, process};
 
 /// The command line, compiled first if need be.
 pub(crate) fn ledge() -> Command {
@@ -15,21 +17,20 @@ pub(crate) fn ledge() -> Command {
     cargo
 }
 
-pub(crate) fn serve_by_hand(_data: &Path, _port: u16) -> Result<()> {
-    interrupt::watch()
+/// Becomes the native host; it stops on Ctrl-C by itself. Comes back only with an error.
+pub(crate) fn become_host(data: &Path, port: u16) -> Result<()> {
+    must_be_free(port)?;
+    eprintln!("dev: compiling the native host (two minutes the first time)");
+    let mut ledge = ledge();
+    ledge.arg("serve").arg("--data").arg(data).arg("--listen").arg(format!("127.0.0.1:{port}"));
+    Err(ledge.exec()).context("can't run cargo")
 }
 
-pub(crate) struct Local {
-    administrator: Administrator,
-}
-impl Local {
-    pub(crate) fn start(_ledge: &Path, _data: &Path, _log: &Path) -> Result<Self> {
-        anyhow::bail!("not yet")
-    }
-    pub(crate) fn url(&self) -> &str {
-        ""
-    }
-    pub(crate) fn administrator(&self) -> &Administrator {
-        &self.administrator
-    }
+/// Starts the native host over an empty folder, which gives its first administrator.
+pub(crate) fn start(ledge: &Path, data: &Path, log: &Path) -> Result<(Server, Administrator)> {
+    let mut command = leashed(ledge);
+    command.args(["serve", "--json", "--listen", "127.0.0.1:0", "--data"]).arg(data);
+    let server = Server::start(command, Some(log))?;
+    let administrator = Administrator::read(server.ready())?;
+    Ok((server, administrator))
 }

@@ -15,6 +15,7 @@ mod interrupt;
 mod local;
 mod process;
 mod report;
+mod server;
 mod setup;
 mod stamp;
 mod state;

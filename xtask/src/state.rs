@@ -55,10 +55,14 @@ pub(crate) struct Administrator {
 impl Administrator {
     /// Reads what `ledge bootstrap` prints.
     pub(crate) fn parse(line: &str) -> Result<Self> {
-        let value: Value = serde_json::from_str(line.trim()).context("`ledge bootstrap` printed no JSON")?;
+        Self::read(&serde_json::from_str(line.trim()).context("`ledge bootstrap` printed no JSON")?)
+    }
+
+    /// Reads it out of JSON that `ledge` printed.
+    pub(crate) fn read(value: &Value) -> Result<Self> {
         let field = |name: &str| {
             let text = value.get(name).and_then(Value::as_str).map(str::to_owned);
-            text.with_context(|| format!("`ledge bootstrap` printed no {name}"))
+            text.with_context(|| format!("`ledge` printed no {name}"))
         };
         Ok(Self { token: field("token")?, space: field("space")? })
     }

@@ -8,10 +8,9 @@ use anyhow::{Context, Result};
 use super::libtest::{Program, Programs, Verdicts};
 use super::scratch::Scratch;
 use crate::build::Worker;
-use crate::local::Local;
 use crate::stamp::{Stamp, fingerprint, remove_folder};
 use crate::state::{self, Administrator};
-use crate::workerd::{self, Workerd};
+use crate::{local, workerd};
 
 /// The crate whose test programs are the suite.
 pub(super) const PACKAGE: &str = "ledge-tests";
@@ -21,21 +20,19 @@ const TEMPLATE: &str = ".ledge/test/template";
 /// Runs the suite against the native host.
 pub(super) fn on_local(programs: &Programs, full: bool) -> Result<Verdicts> {
     let scratch = Scratch::empty("local")?;
-    let local = Local::start(&programs.ledge, scratch.folder(), &log("local"))?;
-    let verdicts = run(programs, "local", local.url(), local.administrator(), full);
-    drop(local);
-    verdicts
+    let (local, administrator) = local::start(&programs.ledge, scratch.folder(), &log("local"))?;
+    run(programs, "local", local.url(), &administrator, full)
 }
 
 /// Runs the suite against the Workers in workerd.
 pub(super) fn on_workerd(programs: &Programs, full: bool) -> Result<Verdicts> {
     let administrator = template(programs)?;
     let scratch = Scratch::copy_of(Path::new(TEMPLATE), "workerd")?;
-    let workerd = Workerd::start(workerd::Options {
-        state: scratch.folder().to_path_buf(),
+    let workerd = workerd::start(&workerd::Options {
+        state: scratch.folder(),
         port: 0,
         workers: workerd::built(&[Worker::TestGateway, Worker::Functions]),
-        log: Some(log("workerd")),
+        log: Some(&log("workerd")),
     })?;
     run(programs, "workerd", workerd.url(), &administrator, full)
 }

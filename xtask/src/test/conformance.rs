@@ -8,8 +8,7 @@ use serde_json::Value;
 use super::libtest::{Verdict, Verdicts};
 use super::scratch::Scratch;
 use crate::build::Worker;
-use crate::process;
-use crate::workerd::{self, Workerd};
+use crate::{process, workerd};
 
 /// Where what the Worker says goes.
 const LOG: &str = "build/test/conformance.log";
@@ -17,11 +16,11 @@ const LOG: &str = "build/test/conformance.log";
 /// Runs the suite.
 pub(super) fn on_workerd() -> Result<Verdicts> {
     let scratch = Scratch::empty("conformance")?;
-    let workerd = Workerd::start(workerd::Options {
-        state: scratch.folder().to_path_buf(),
+    let workerd = workerd::start(&workerd::Options {
+        state: scratch.folder(),
         port: 0,
         workers: workerd::built(&[Worker::Conformance]),
-        log: Some(Path::new(LOG).to_path_buf()),
+        log: Some(Path::new(LOG)),
     })?;
     let mut get = process::npm_program("node")?;
     get.arg("xtask/js/get.mjs").arg(format!("{}/conformance", workerd.url()));
