@@ -1,1 +1,20 @@
-//! Under construction.
+//! What the black-box suites share: a running Ledge, and words to talk to it.
+//!
+//! The suites know a host only by its URL. `cargo xtask test` starts each host and names it in the environment:
+//! `LEDGE_TEST_URL`, `LEDGE_TEST_TOKEN`, `LEDGE_TEST_SPACE`, `LEDGE_TEST_HOST`. Without them the local host is
+//! started for the run.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "test code"
+)]
+
+mod content;
+mod drive;
+mod server;
+
+pub use content::noise;
+pub use drive::{Drive, Reply};

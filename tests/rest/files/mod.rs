@@ -1,0 +1,7 @@
+mod concurrency;
+mod conditions;
+mod get;
+mod large;
+mod names;
+mod put;
+mod ranges;

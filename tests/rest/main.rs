@@ -1,0 +1,7 @@
+//! The REST API, from outside.
+
+mod auth;
+mod budgets;
+mod files;
+mod folders;
+mod jobs;

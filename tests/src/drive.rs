@@ -1,0 +1,176 @@
+//! A folder of its own on the server under test, and requests to it.
+
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use reqwest::blocking::{Body, Client, RequestBuilder};
+use reqwest::{Method, StatusCode};
+use serde_json::Value;
+
+use crate::server::server;
+
+static CLIENT: LazyLock<Client> =
+    LazyLock::new(|| Client::builder().timeout(Duration::from_secs(300)).build().expect("a client"));
+
+/// A fresh folder: tests run side by side on one server and never meet.
+#[derive(Debug, Clone)]
+pub struct Drive {
+    folder: String,
+}
+
+/// A response, read to its end.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    /// The status code.
+    pub status: u16,
+    /// The headers, names in lower case.
+    pub headers: reqwest::header::HeaderMap,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Drive {
+    /// Makes the folder.
+    pub fn new() -> Self {
+        static COUNTER: AtomicU32 = AtomicU32::new(0);
+        let unique = (std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed));
+        let moment = std::time::SystemTime::UNIX_EPOCH.elapsed().expect("a clock").as_nanos();
+        let drive = Self { folder: format!("test-{}-{}-{moment}", unique.0, unique.1) };
+        assert_eq!(drive.make_folder("").status, 201);
+        drive
+    }
+
+    /// Which host is under test.
+    pub fn host() -> &'static str {
+        &server().host
+    }
+
+    /// An absolute URL on the server.
+    pub fn absolute(path: &str) -> String {
+        format!("{}{path}", server().url)
+    }
+
+    /// The URL of a file in the folder; `path` is percent-encoded already.
+    pub fn file_url(&self, path: &str) -> String {
+        Self::absolute(&format!("/api/v1/spaces/{}/files/{}/{path}", server().space, self.folder))
+    }
+
+    /// A request without a token.
+    pub fn anonymous(method: &str, url: &str) -> RequestBuilder {
+        CLIENT.request(Method::from_bytes(method.as_bytes()).expect("a method"), url)
+    }
+
+    /// A request with the token.
+    pub fn signed(method: &str, url: &str) -> RequestBuilder {
+        Self::anonymous(method, url).bearer_auth(&server().token)
+    }
+
+    /// A request about a file in the folder.
+    pub fn request(&self, method: &str, path: &str) -> RequestBuilder {
+        Self::signed(method, &self.file_url(path))
+    }
+
+    /// Saves a file.
+    pub fn put(&self, path: &str, content: impl Into<Body>) -> Reply {
+        Reply::to(self.request("PUT", path).body(content))
+    }
+
+    /// Reads a file.
+    pub fn get(&self, path: &str) -> Reply {
+        Reply::to(self.request("GET", path))
+    }
+
+    /// Reads a file with one more header.
+    pub fn get_with(&self, path: &str, header: &str, value: &str) -> Reply {
+        Reply::to(self.request("GET", path).header(header, value))
+    }
+
+    /// Makes a folder in the folder; the empty path is the folder itself.
+    pub fn make_folder(&self, path: &str) -> Reply {
+        let path = format!("{}/{path}", self.folder);
+        let path = path.trim_end_matches('/');
+        let url = Self::absolute(&format!("/api/v1/spaces/{}/folders/{path}", server().space));
+        Reply::to(Self::signed("PUT", &url))
+    }
+
+    /// The caller's jobs.
+    pub fn jobs() -> Vec<Value> {
+        let reply = Reply::to(Self::signed("GET", &Self::absolute("/api/v1/jobs")));
+        assert_eq!(reply.status, 200);
+        reply.json()["jobs"].as_array().expect("a list").clone()
+    }
+
+    /// How much memory the WASM instance holds, on hosts that have one.
+    pub fn wasm_memory_bytes() -> Option<u64> {
+        if server().host != "workerd" {
+            return None;
+        }
+        let reply = Reply::to(Self::anonymous("GET", &Self::absolute("/debug/memory")));
+        assert_eq!(reply.status, 200, "the test build has /debug/memory");
+        reply.json()["wasm_memory_bytes"].as_u64()
+    }
+
+    /// Waits for a condition, not for a time.
+    pub fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
+        let begun = Instant::now();
+        loop {
+            if let Some(value) = condition() {
+                return value;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(60), "waited for a minute: {what}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+impl Default for Drive {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Reply {
+    /// Sends a request and reads the answer.
+    pub fn to(request: RequestBuilder) -> Self {
+        let response = request.send().expect("an answer");
+        let (status, headers) = (response.status(), response.headers().clone());
+        let body = response.bytes().expect("a whole body").to_vec();
+        Self { status: StatusCode::as_u16(&status), headers, body }
+    }
+
+    /// A header's text, or an empty one.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    /// The body as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|error| panic!("{error} in {:?}", String::from_utf8_lossy(&self.body)))
+    }
+
+    /// Asserts a problem body with this status and code.
+    #[track_caller]
+    pub fn expect_problem(&self, status: u16, code: &str) {
+        let body = String::from_utf8_lossy(&self.body);
+        assert_eq!(self.status, status, "{body}");
+        assert_eq!(self.header("content-type"), "application/problem+json");
+        let problem = self.json();
+        assert_eq!(
+            (problem["code"].as_str(), problem["status"].as_u64()),
+            (Some(code), Some(u64::from(status)))
+        );
+        assert!(problem["detail"].as_str().is_some_and(|detail| !detail.is_empty()), "{body}");
+    }
+
+    /// How many (SQL round trips, bucket operations) the answer took, from `Server-Timing`.
+    pub fn cost(&self) -> (u32, u32) {
+        let timing = self.header("server-timing");
+        let count = |metric: &str| {
+            let (_, rest) = timing.split_once(&format!("{metric};desc=\"")).expect(timing);
+            rest.split('"').next().and_then(|count| count.parse().ok()).expect(timing)
+        };
+        (count("sql"), count("bucket"))
+    }
+}
