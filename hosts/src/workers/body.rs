@@ -27,11 +27,44 @@ const ZEROS_AT_ONCE: u32 = 64 * 1024;
 
 /// A response body.
 #[derive(Debug)]
-pub enum Body {
+pub struct Body(pub(super) Content);
+
+impl Body {
+    /// A body that is in memory already.
+    pub(super) fn inline(bytes: Vec<u8>) -> Self {
+        Self(Content::Bytes(bytes))
+    }
+}
+
+#[derive(Debug)]
+pub(super) enum Content {
     /// Bytes that are known already; possibly none.
     Bytes(Vec<u8>),
     /// A native stream of known length.
-    Stream(ReadableStream),
+    Stream(Unread),
+}
+
+/// A stream that nobody has been given yet. Who drops it tells its source to stop; else a source that waits
+/// for a reader would hold its connections, and the request, until the runtime loses patience.
+#[derive(Debug)]
+pub(super) struct Unread {
+    stream: ReadableStream,
+    is_handed_over: bool,
+}
+
+impl Unread {
+    pub(super) fn hand_over(mut self) -> ReadableStream {
+        self.is_handed_over = true;
+        self.stream.clone()
+    }
+}
+
+impl Drop for Unread {
+    fn drop(&mut self) {
+        if !self.is_handed_over {
+            js::forget(self.stream.cancel());
+        }
+    }
 }
 
 /// Makes a body. The first object has begun to arrive before this returns.
@@ -39,16 +72,17 @@ pub(super) async fn open(bucket: &R2, background: &Background, plan: ReadPlan) -
     let length = plan.len();
     let mut line = Line::new(bucket.clone(), plan.into_slices());
     line.await_first_object().await?;
-    match line.take_only() {
-        None if length == 0 => Ok(Body::Bytes(Vec::new())),
-        Some(Piece::Bytes(bytes)) => Ok(Body::Bytes(bytes)),
-        Some(Piece::Stream(stream)) => Ok(Body::Stream(stream)),
+    let content = match line.take_only() {
+        Some(Piece::Bytes(bytes)) => Content::Bytes(bytes),
+        Some(Piece::Stream(stream)) => Content::Stream(Unread { stream, is_handed_over: false }),
+        _ if length == 0 => Content::Bytes(Vec::new()),
         _ => {
             let pipe = FixedLengthStream::new_big_int(BigInt::from(length)).map_err(|e| unavailable(&e))?;
             background.run(send(line, pipe.writable()));
-            Ok(Body::Stream(pipe.readable()))
+            Content::Stream(Unread { stream: pipe.readable(), is_handed_over: false })
         }
-    }
+    };
+    Ok(Body(content))
 }
 
 /// Sends everything in order. Where that fails, the client sees a broken body.
@@ -150,9 +184,10 @@ impl Line {
         }
     }
 
-    /// The only piece, where there is just one.
+    /// The only piece, where there is just one and it needs no pipe.
     fn take_only(&mut self) -> Option<Piece> {
-        if self.ahead.len() == 1 && self.later.len() == 0 { self.ahead.pop_front() } else { None }
+        let is_ready = matches!(self.ahead.front(), Some(Piece::Bytes(_) | Piece::Stream(_)));
+        if is_ready && self.ahead.len() == 1 && self.later.len() == 0 { self.ahead.pop_front() } else { None }
     }
 
     fn next(&mut self) -> Option<Piece> {

@@ -8,6 +8,7 @@ use js_sys::{Array, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Headers, ResponseInit};
 
+use super::body::Content;
 use super::{Body, RequestBody};
 
 /// Reads a request. The URI is absolute, as the WHATWG URL parser left it.
@@ -49,20 +50,17 @@ pub fn response(response: Response<Body>) -> Result<web_sys::Response, JsValue> 
     let init = ResponseInit::new();
     init.set_status(parts.status.as_u16());
     init.set_headers_headers(&headers_out(&parts.headers)?);
-    match body {
-        _ if has_no_body(parts.status) => {
-            web_sys::Response::new_with_opt_readable_stream_and_init(None, &init)
+    let is_bare = has_no_body(parts.status);
+    match body.0 {
+        Content::Bytes(bytes) if !bytes.is_empty() && !is_bare => {
+            let bytes = Uint8Array::from(bytes.as_slice());
+            web_sys::Response::new_with_opt_buffer_source_and_init(Some(&bytes), &init)
         }
-        Body::Bytes(bytes) if bytes.is_empty() => {
-            web_sys::Response::new_with_opt_readable_stream_and_init(None, &init)
-        }
-        Body::Bytes(bytes) => web_sys::Response::new_with_opt_buffer_source_and_init(
-            Some(&Uint8Array::from(bytes.as_slice())),
-            &init,
-        ),
-        Body::Stream(stream) => {
+        Content::Stream(stream) if !is_bare => {
+            let stream = stream.hand_over();
             web_sys::Response::new_with_opt_readable_stream_and_init(Some(&stream), &init)
         }
+        _ => web_sys::Response::new_with_opt_readable_stream_and_init(None, &init),
     }
 }
 

@@ -33,6 +33,13 @@ pub(super) async fn settle(promise: Result<Promise, JsValue>) -> Result<JsValue,
     JsFuture::from(promise?).await
 }
 
+/// Lets a promise go whose result nobody needs, so that its failure isn't reported as unhandled.
+pub(super) fn forget(promise: Promise) {
+    wasm_bindgen_futures::spawn_local(async move {
+        let _ = JsFuture::from(promise).await;
+    });
+}
+
 /// The text of whatever was thrown.
 pub(super) fn reason(thrown: &JsValue) -> String {
     thrown
