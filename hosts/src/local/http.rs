@@ -102,7 +102,7 @@ where
 /// The one answer that no handler gives: on Workers, such a request never reaches one.
 fn bad_target(reason: &'static str) -> Response<Body> {
     let problem = serde_json::json!({
-        "type": "about:blank",
+        "type": "urn:ledge:problem:bad_target",
         "title": "Bad Request",
         "status": StatusCode::BAD_REQUEST.as_u16(),
         "code": "bad_target",

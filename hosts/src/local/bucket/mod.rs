@@ -6,6 +6,7 @@
 mod listing;
 mod paths;
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::ops::Range;
@@ -94,7 +95,7 @@ impl Bucket for Folder {
 
     async fn delete(&self, keys: &[String]) -> Result<(), BucketError> {
         let keys = keys.to_vec();
-        self.blocking("", move |places, _| keys.iter().try_for_each(|key| places.delete(key))).await
+        self.blocking("", move |places, _| places.delete(&keys)).await
     }
 
     async fn list(&self, prefix: &str, cursor: Option<&str>) -> Result<ListPage, BucketError> {
@@ -147,24 +148,39 @@ impl Places {
         self.up_to_root(folder).try_for_each(sync_folder)
     }
 
-    fn delete(&self, key: &str) -> Result<(), BucketError> {
-        let Some(path) = paths::object(&self.objects, key) else { return Ok(()) };
+    fn delete(&self, keys: &[String]) -> Result<(), BucketError> {
+        // Each is synced once, however many objects it lost.
+        let mut changed = BTreeSet::new();
+        let removed = keys.iter().try_for_each(|key| {
+            let folder = self.remove(key).map_err(|error| unavailable(key, &error))?;
+            changed.extend(folder);
+            Ok(())
+        });
+        // What was removed before an error stays removed, too.
+        for folder in changed {
+            match sync_folder(&folder) {
+                // Pruned meanwhile; the folder that lost it is synced by whoever did it.
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                synced => synced.map_err(|error| unavailable(&folder.to_string_lossy(), &error))?,
+            }
+        }
+        removed
+    }
+
+    /// Removes an object and the folders that it leaves empty. The folder whose entries changed, if any.
+    fn remove(&self, key: &str) -> io::Result<Option<PathBuf>> {
+        let Some(path) = paths::object(&self.objects, key) else { return Ok(None) };
         match fs::remove_file(&path) {
             Ok(()) => {}
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(unavailable(key, &error)),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
         }
+        // The first folder that isn't empty (or that can't be removed) ends it.
         let folder = path.parent().unwrap_or(&self.objects);
-        // Empty folders go; the first that isn't (or that can't be removed) ends it.
         let left = self
             .up_to_root(folder)
-            .find(|folder| **folder == *self.objects || fs::remove_dir(folder).is_err())
-            .unwrap_or(&self.objects);
-        match sync_folder(left) {
-            // Somebody else pruned it meanwhile, and synced what was left.
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-            synced => synced.map_err(|error| unavailable(key, &error)),
-        }
+            .find(|folder| **folder == *self.objects || fs::remove_dir(folder).is_err());
+        Ok(left.map(Path::to_owned))
     }
 
     /// `folder` and those above it, up to the folder of all objects.
