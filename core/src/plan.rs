@@ -76,6 +76,15 @@ impl ReadPlan {
         self.slices
     }
 
+    /// The bytes of a plan that is all in memory; the plan itself where it is not.
+    pub fn into_inline(mut self) -> Result<Vec<u8>, Self> {
+        match self.slices.as_mut_slice() {
+            [] => Ok(Vec::new()),
+            [Slice::Inline(bytes)] => Ok(std::mem::take(bytes)),
+            _ => Err(self),
+        }
+    }
+
     /// The number of bytes in the body.
     pub fn len(&self) -> u64 {
         self.slices.iter().map(Slice::len).sum()

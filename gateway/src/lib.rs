@@ -37,16 +37,11 @@ pub async fn handle<P: Platform, U: Upload>(platform: &P, request: Request<U>) -
         }
         opened => opened,
     };
-    let body = match opened {
-        Ok(body) => body,
-        Err(error) => {
-            answer = problem::response(&Error::from(error));
-            match open(&counted, &mut answer, head).await {
-                Ok(body) => body,
-                Err(_) => empty(platform).await,
-            }
-        }
-    };
+    let body = opened.unwrap_or_else(|error| {
+        answer = problem::response(platform.host(), &Error::from(error));
+        let problem = std::mem::take(answer.body_mut()).into_inline().unwrap_or_default();
+        platform.host().inline(if head { Vec::new() } else { problem })
+    });
     let mut response = answer.map(|_| body);
     finish(&mut response, &counts);
     response
@@ -63,15 +58,12 @@ async fn open<P: Platform>(
     if !bodiless && !answer.headers().contains_key(header::CONTENT_LENGTH) {
         answer.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(plan.len()));
     }
-    platform.host().open(if head { ReadPlan::default() } else { plan }).await
-}
-
-/// An empty body needs no bucket, so opening it can't fail for long.
-async fn empty<P: Platform>(platform: &P) -> Body<P> {
-    loop {
-        if let Ok(body) = platform.host().open(ReadPlan::default()).await {
-            return body;
-        }
+    if head {
+        return Ok(platform.host().inline(Vec::new()));
+    }
+    match plan.into_inline() {
+        Ok(bytes) => Ok(platform.host().inline(bytes)),
+        Err(plan) => platform.host().open(plan).await,
     }
 }
 

@@ -1,8 +1,9 @@
 //! Errors as HTTP: the only place that maps one to the other. Bodies are RFC 9457 problems with a stable `code`.
 
 use http::{HeaderValue, Response, StatusCode, header};
-use ledge_core::error::{Conflict, Error};
+use ledge_core::error::{Conflict, Error, Unavailable};
 use ledge_core::plan::ReadPlan;
+use ledge_core::ports::Host;
 use serde::Serialize;
 
 /// When to try again after a failure of the bucket or the database, or when memory is short.
@@ -19,9 +20,16 @@ struct Problem<'a> {
     field: Option<&'a str>,
 }
 
-/// The answer to a request that failed.
-pub(crate) fn response(error: &Error) -> Response<ReadPlan> {
+/// The answer to a request that failed. What is not the client's fault goes to the log, with its cause.
+pub(crate) fn response(host: &impl Host, error: &Error) -> Response<ReadPlan> {
     let (status, code) = status_and_code(error);
+    match error {
+        Error::Internal(_) => host.report(&error.to_string()),
+        Error::Unavailable(Unavailable::Database { cause } | Unavailable::Bucket { cause }) => {
+            host.report(&format!("{error}: {cause}"));
+        }
+        _ => {}
+    }
     let detail = match error {
         // The cause is for the log.
         Error::Internal(_) => "internal error: this is a fault of the server".to_owned(),

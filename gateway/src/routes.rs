@@ -40,7 +40,7 @@ pub(crate) async fn answer<P: Platform, U: Upload>(
         },
         _ => return problem::no_route(),
     };
-    answered.unwrap_or_else(|error| problem::response(&error))
+    answered.unwrap_or_else(|error| problem::response(platform.host(), &error))
 }
 
 fn not_allowed(allow: &'static str) -> Response<ReadPlan> {

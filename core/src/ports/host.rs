@@ -32,7 +32,13 @@ pub trait Host {
     /// Runs a task beside the response.
     fn spawn(&self, task: impl Future<Output = ()> + 'static);
 
-    /// Makes a response body.
+    /// Tells the operator of a failure: one line in the host's log, readable alone. Never a secret.
+    fn report(&self, failure: &str);
+
+    /// A response body that is in memory already.
+    fn inline(&self, bytes: Vec<u8>) -> Self::Body;
+
+    /// Makes a response body from a plan.
     async fn open(&self, plan: ReadPlan) -> Result<Self::Body, BucketError>;
 }
 
@@ -71,6 +77,14 @@ impl<T: Host> Host for &T {
 
     fn spawn(&self, task: impl Future<Output = ()> + 'static) {
         (**self).spawn(task);
+    }
+
+    fn report(&self, failure: &str) {
+        (**self).report(failure);
+    }
+
+    fn inline(&self, bytes: Vec<u8>) -> Self::Body {
+        (**self).inline(bytes)
     }
 
     async fn open(&self, plan: ReadPlan) -> Result<Self::Body, BucketError> {

@@ -103,6 +103,14 @@ impl<T: Host> Host for Counting<'_, T> {
         self.inner.spawn(task);
     }
 
+    fn report(&self, failure: &str) {
+        self.inner.report(failure);
+    }
+
+    fn inline(&self, bytes: Vec<u8>) -> T::Body {
+        self.inner.inline(bytes)
+    }
+
     async fn open(&self, plan: ReadPlan) -> Result<T::Body, BucketError> {
         self.counts.bucket(plan.bucket_reads());
         self.inner.open(plan).await

@@ -58,6 +58,14 @@ impl Host for Local {
         tokio::task::spawn_local(task);
     }
 
+    fn report(&self, failure: &str) {
+        eprintln!("ledge: {failure}");
+    }
+
+    fn inline(&self, bytes: Vec<u8>) -> Body {
+        Body::whole(bytes)
+    }
+
     async fn open(&self, plan: ReadPlan) -> Result<Body, BucketError> {
         Body::open(&self.folder, plan).await
     }

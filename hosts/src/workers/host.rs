@@ -54,6 +54,14 @@ impl Host for WorkerHost {
         self.background.run(task);
     }
 
+    fn report(&self, failure: &str) {
+        worker::console_error!("{failure}");
+    }
+
+    fn inline(&self, bytes: Vec<u8>) -> Body {
+        Body::inline(bytes)
+    }
+
     async fn open(&self, plan: ReadPlan) -> Result<Body, BucketError> {
         body::open(&self.bucket, &self.background, plan).await
     }
