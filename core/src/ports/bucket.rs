@@ -67,3 +67,21 @@ pub enum BucketError {
     #[error("the bucket is unavailable: {0}")]
     Unavailable(String),
 }
+
+impl<T: Bucket> Bucket for &T {
+    async fn get(&self, key: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError> {
+        (**self).get(key, range).await
+    }
+
+    async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
+        (**self).put(key, bytes, sha256).await
+    }
+
+    async fn delete(&self, keys: &[String]) -> Result<(), BucketError> {
+        (**self).delete(keys).await
+    }
+
+    async fn list(&self, prefix: &str, cursor: Option<&str>) -> Result<ListPage, BucketError> {
+        (**self).list(prefix, cursor).await
+    }
+}

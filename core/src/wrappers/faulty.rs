@@ -1,7 +1,9 @@
 //! Fails on purpose, at a chosen call, before or after the call takes effect.
 
 use std::cell::{Cell, RefCell};
+use std::future::{pending, poll_fn};
 use std::ops::Range;
+use std::task::{Poll, Waker};
 
 use crate::digest::Sha256;
 use crate::ports::{Bucket, BucketError, Db, DbError, ListPage, Rows, Statement};
@@ -15,26 +17,32 @@ pub struct Fault {
     pub when: When,
 }
 
-/// On which side of the effect a call fails.
+/// On which side of the effect a call fails, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
-    /// Nothing happened.
+    /// An error; nothing happened.
     Before,
-    /// It happened, but the answer is lost.
+    /// An error, but it happened: the answer is lost.
     After,
+    /// The process dies before it happens: the call never returns.
+    DiesBefore,
+    /// The process dies when it has happened: the call never returns.
+    DiesAfter,
 }
 
-/// A schedule of failures, shared by the ports of one platform.
+/// The failure to come, shared by the ports of one platform.
 #[derive(Debug, Default)]
 pub struct Faults {
-    planned: RefCell<Vec<Fault>>,
+    planned: Option<Fault>,
     calls: Cell<u32>,
+    dead: Cell<bool>,
+    mourner: RefCell<Option<Waker>>,
 }
 
 impl Faults {
     /// Plans one failure.
     pub fn at(call: u32, when: When) -> Self {
-        Self { planned: RefCell::new(vec![Fault { call, when }]), calls: Cell::new(0) }
+        Self { planned: Some(Fault { call, when }), ..Self::default() }
     }
 
     /// The number of calls so far: how many steps there were at which to fail.
@@ -45,7 +53,45 @@ impl Faults {
     fn next(&self) -> Option<When> {
         let call = self.calls.get();
         self.calls.set(call.saturating_add(1));
-        self.planned.borrow().iter().find(|fault| fault.call == call).map(|fault| fault.when)
+        self.planned.filter(|fault| fault.call == call).map(|fault| fault.when)
+    }
+
+    /// Ends when the process has died.
+    pub async fn death(&self) {
+        poll_fn(|context| {
+            *self.mourner.borrow_mut() = Some(context.waker().clone());
+            if self.dead.get() { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+    }
+
+    async fn die<T>(&self) -> T {
+        self.dead.set(true);
+        if let Some(mourner) = self.mourner.take() {
+            mourner.wake();
+        }
+        pending().await
+    }
+
+    async fn around<T, E>(
+        &self,
+        call: impl Future<Output = Result<T, E>>,
+        error: impl Fn() -> E,
+    ) -> Result<T, E> {
+        match self.next() {
+            None => call.await,
+            Some(When::Before) => Err(error()),
+            Some(When::After) => {
+                call.await?;
+                Err(error())
+            }
+            Some(When::DiesBefore) => self.die().await,
+            Some(When::DiesAfter) => {
+                // Whether it succeeded, nobody lives to see.
+                let _unseen = call.await;
+                self.die().await
+            }
+        }
     }
 }
 
@@ -65,21 +111,6 @@ impl<'a, T> Faulty<'a, T> {
 
 const INJECTED: &str = "injected fault";
 
-async fn with_fault<T, E>(
-    fault: Option<When>,
-    call: impl Future<Output = Result<T, E>>,
-    error: impl Fn() -> E,
-) -> Result<T, E> {
-    match fault {
-        None => call.await,
-        Some(When::Before) => Err(error()),
-        Some(When::After) => {
-            call.await?;
-            Err(error())
-        }
-    }
-}
-
 fn no_database() -> DbError {
     DbError::Unavailable(INJECTED.to_owned())
 }
@@ -90,28 +121,28 @@ fn no_bucket() -> BucketError {
 
 impl<T: Db> Db for Faulty<'_, T> {
     async fn read(&self, batch: Vec<Statement>) -> Result<Vec<Rows>, DbError> {
-        with_fault(self.faults.next(), self.inner.read(batch), no_database).await
+        self.faults.around(self.inner.read(batch), no_database).await
     }
 
     async fn write(&self, batch: Vec<Statement>) -> Result<Vec<Rows>, DbError> {
-        with_fault(self.faults.next(), self.inner.write(batch), no_database).await
+        self.faults.around(self.inner.write(batch), no_database).await
     }
 }
 
 impl<T: Bucket> Bucket for Faulty<'_, T> {
     async fn get(&self, key: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError> {
-        with_fault(self.faults.next(), self.inner.get(key, range), no_bucket).await
+        self.faults.around(self.inner.get(key, range), no_bucket).await
     }
 
     async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
-        with_fault(self.faults.next(), self.inner.put(key, bytes, sha256), no_bucket).await
+        self.faults.around(self.inner.put(key, bytes, sha256), no_bucket).await
     }
 
     async fn delete(&self, keys: &[String]) -> Result<(), BucketError> {
-        with_fault(self.faults.next(), self.inner.delete(keys), no_bucket).await
+        self.faults.around(self.inner.delete(keys), no_bucket).await
     }
 
     async fn list(&self, prefix: &str, cursor: Option<&str>) -> Result<ListPage, BucketError> {
-        with_fault(self.faults.next(), self.inner.list(prefix, cursor), no_bucket).await
+        self.faults.around(self.inner.list(prefix, cursor), no_bucket).await
     }
 }

@@ -4,9 +4,13 @@
 //! recognised again. The parameters below therefore have an id that is stored with each chunk, the crate is pinned
 //! exactly, and golden vectors hold both in place.
 
+mod rechunk;
+
 use std::ops::Range;
 
 use fastcdc::v2020::{self, Normalization};
+
+pub use rechunk::{Rechunk, Span, Wants};
 
 /// The id of the parameters below.
 pub const CHUNKER: u32 = 1;
@@ -31,26 +35,67 @@ const _: () = {
     );
 };
 
+/// How many bytes behind a cut decide whether it is one: the first is hashed with the chunk, and bytes are tested
+/// two at a time, so that a cut before the last byte of all is never seen. Only [`MAX_BYTES`] cuts unseen.
+pub const LOOKAHEAD_BYTES: u64 = 2;
+
 /// The chunks at the start of `content` whose ends are certain.
 ///
 /// `content` begins at a cut. Where more may follow (`!ended`), the last bytes usually belong to a chunk whose end
 /// isn't there yet: they are left over, and the next call begins with them. The cuts don't depend on how the
 /// content was divided into calls.
 pub fn cuts(content: &[u8], ended: bool) -> Vec<Range<usize>> {
-    let (small, large) = v2020::select_masks(AVERAGE_BYTES, Normalization::Level1);
-    let mut found = Vec::new();
-    let mut start = 0;
-    while let Some(rest) = content.get(start..).filter(|rest| !rest.is_empty()) {
-        let (_, length) =
-            v2020::cut(rest, MIN_BYTES, AVERAGE_BYTES, MAX_BYTES, small, large, small << 1, large << 1);
-        // A cut at the very end of what is there may only be the end of what is there.
-        if length == rest.len() && length < MAX_BYTES && !ended {
-            break;
+    Sizes::STORED.cuts(content, ended)
+}
+
+/// Sizes of chunks. Tests have smaller ones, so that many chunks are few bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sizes {
+    min: usize,
+    average: usize,
+    max: usize,
+}
+
+impl Sizes {
+    /// Those of everything that is stored.
+    pub(crate) const STORED: Self = Self { min: MIN_BYTES, average: AVERAGE_BYTES, max: MAX_BYTES };
+    /// The smallest that the crate allows.
+    #[cfg(test)]
+    pub(crate) const SMALL: Self =
+        Self { min: v2020::MINIMUM_MIN, average: v2020::AVERAGE_MIN, max: v2020::MAXIMUM_MIN };
+
+    /// See [`cuts`].
+    pub(crate) fn cuts(self, content: &[u8], ended: bool) -> Vec<Range<usize>> {
+        let (small, large) = v2020::select_masks(self.average, Normalization::Level1);
+        let mut found = Vec::new();
+        let mut start = 0;
+        while let Some(rest) = content.get(start..).filter(|rest| !rest.is_empty()) {
+            let (_, length) =
+                v2020::cut(rest, self.min, self.average, self.max, small, large, small << 1, large << 1);
+            // A cut at the very end of what is there may only be the end of what is there.
+            if length == rest.len() && length < self.max && !ended {
+                break;
+            }
+            found.push(start..start + length);
+            start += length;
         }
-        found.push(start..start + length);
-        start += length;
+        found
     }
-    found
+}
+
+/// Bytes that don't repeat, the same everywhere: xorshift64*.
+#[cfg(test)]
+pub(crate) fn noise(seed: u64, length: usize) -> Vec<u8> {
+    let mut state = seed | 1;
+    let mut bytes = Vec::with_capacity(length + 8);
+    while bytes.len() < length {
+        state ^= state >> 12;
+        state ^= state << 25;
+        state ^= state >> 27;
+        bytes.extend_from_slice(&state.wrapping_mul(0x2545_F491_4F6C_DD1D).to_le_bytes());
+    }
+    bytes.truncate(length);
+    bytes
 }
 
 #[cfg(test)]
@@ -58,20 +103,6 @@ mod tests {
     use super::*;
     use crate::digest::Sha256;
     use proptest::prelude::*;
-
-    /// Bytes that don't repeat, the same everywhere: xorshift64*.
-    fn noise(seed: u64, length: usize) -> Vec<u8> {
-        let mut state = seed | 1;
-        let mut bytes = Vec::with_capacity(length + 8);
-        while bytes.len() < length {
-            state ^= state >> 12;
-            state ^= state << 25;
-            state ^= state >> 27;
-            bytes.extend_from_slice(&state.wrapping_mul(0x2545_F491_4F6C_DD1D).to_le_bytes());
-        }
-        bytes.truncate(length);
-        bytes
-    }
 
     /// Cuts content that arrives in pieces, as an upload does.
     fn cuts_of_pieces(content: &[u8], pieces: impl Fn(usize) -> usize) -> Vec<usize> {

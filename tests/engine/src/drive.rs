@@ -1,0 +1,105 @@
+//! An empty drive in a temporary folder, with one account.
+
+use http::Request;
+use http_body_util::BodyExt;
+use ledge_core::bootstrap::{Bootstrap, first_account};
+use ledge_core::ports::{Bucket, Db, Platform, Statement, Value};
+use ledge_hosts::local::{self, Body, LocalPorts, Temporary};
+
+/// A drive of its own for each test.
+pub struct Drive {
+    /// The native ports.
+    pub ports: Temporary,
+    token: String,
+    space: String,
+}
+
+/// What the gateway answered.
+#[derive(Debug)]
+pub struct Answer {
+    /// The status code.
+    pub status: u16,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+/// Runs a test on the native host's single thread.
+pub fn run(test: impl Future<Output = ()>) {
+    local::run(test).expect("a runtime");
+}
+
+impl Drive {
+    /// Makes the drive.
+    pub async fn new() -> Self {
+        let ports = local::temporary().expect("a temporary drive");
+        let Bootstrap { token, space, statements, .. } = first_account(&ports.host);
+        ports.db.write(statements).await.expect("the first account");
+        Self { ports, token: token.reveal().to_owned(), space: space.to_string() }
+    }
+
+    /// A request about `path` below the space, `files/a` say.
+    pub fn request(&self, method: &str, path: &str, body: &'static [u8]) -> Request<&'static [u8]> {
+        Request::builder()
+            .method(method)
+            .uri(format!("/api/v1/spaces/{}/{path}", self.space))
+            .header("authorization", format!("Bearer {}", self.token))
+            .header("content-length", body.len())
+            .body(body)
+            .expect("a request")
+    }
+
+    /// Lets the gateway answer over these ports, which may be wrapped ones.
+    pub async fn send<P>(&self, platform: &P, request: Request<&'static [u8]>) -> Answer
+    where
+        P: Platform,
+        P::Host: ledge_core::ports::Host<Body = Body>,
+    {
+        let response = ledge_gateway::handle(platform, request).await;
+        let status = response.status().as_u16();
+        let body = response.into_body().collect().await.map(|body| body.to_bytes().to_vec());
+        Answer { status, body: body.unwrap_or_default() }
+    }
+
+    /// Saves over the plain ports.
+    pub async fn put(&self, name: &str, body: &'static [u8]) -> Answer {
+        self.send(self.plain(), self.request("PUT", &format!("files/{name}"), body)).await
+    }
+
+    /// Reads over the plain ports.
+    pub async fn get(&self, name: &str) -> Answer {
+        self.send(self.plain(), self.request("GET", &format!("files/{name}"), b"")).await
+    }
+
+    /// The ports without any wrapper.
+    pub fn plain(&self) -> &LocalPorts {
+        &self.ports
+    }
+
+    /// One column of a query's rows.
+    pub async fn column(&self, sql: &'static str) -> Vec<Value> {
+        let rows = self.ports.db.read(vec![Statement::new(sql)]).await.expect("a query").remove(0);
+        rows.iter().filter_map(|row| row.value("it").cloned()).collect()
+    }
+
+    /// The keys of all objects in the bucket.
+    pub async fn objects(&self) -> Vec<String> {
+        let page = self.ports.bucket.list("", None).await.expect("a listing");
+        assert_eq!(page.next, None, "these tests stay below a page");
+        page.objects.into_iter().map(|object| object.key).collect()
+    }
+
+    /// Objects that neither a segment nor an open ingest accounts for: nobody would ever find them.
+    pub async fn lost_objects(&self) -> Vec<String> {
+        let text = |values: Vec<Value>| -> Vec<String> {
+            values
+                .into_iter()
+                .filter_map(|value| if let Value::Text(text) = value { Some(text) } else { None })
+                .collect()
+        };
+        let known = text(self.column("select key as it from segments").await);
+        let open = text(self.column("select 'ledge/seg/' || key || '/' as it from ingests").await);
+        let mut objects = self.objects().await;
+        objects.retain(|key| !known.contains(key) && !open.iter().any(|prefix| key.starts_with(prefix)));
+        objects
+    }
+}

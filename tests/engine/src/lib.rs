@@ -1,0 +1,16 @@
+//! What the engine's tests share: the gateway over the native ports, in one process, where ports can be wrapped.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "test code"
+)]
+
+mod drive;
+mod recording;
+
+pub use drive::{Answer, Drive, run};
+pub use ledge_tests::noise;
+pub use recording::{Recording, record};

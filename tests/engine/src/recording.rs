@@ -1,0 +1,37 @@
+//! Records every statement that a platform runs.
+
+use std::cell::RefCell;
+
+use ledge_core::ports::{Db, DbError, Platform, Ports, Rows, Statement};
+
+/// A database that remembers what it was asked.
+#[derive(Debug)]
+pub struct Recording<'a, T> {
+    inner: &'a T,
+    statements: &'a RefCell<Vec<Statement>>,
+}
+
+/// The platform, with its statements recorded.
+pub fn record<'a, P: Platform>(
+    inner: &'a P,
+    statements: &'a RefCell<Vec<Statement>>,
+) -> Ports<Recording<'a, P::Db>, &'a P::Bucket, &'a P::Queue, &'a P::Host> {
+    Ports {
+        db: Recording { inner: inner.db(), statements },
+        bucket: inner.bucket(),
+        queue: inner.queue(),
+        host: inner.host(),
+    }
+}
+
+impl<T: Db> Db for Recording<'_, T> {
+    async fn read(&self, batch: Vec<Statement>) -> Result<Vec<Rows>, DbError> {
+        self.statements.borrow_mut().extend(batch.iter().cloned());
+        self.inner.read(batch).await
+    }
+
+    async fn write(&self, batch: Vec<Statement>) -> Result<Vec<Rows>, DbError> {
+        self.statements.borrow_mut().extend(batch.iter().cloned());
+        self.inner.write(batch).await
+    }
+}
