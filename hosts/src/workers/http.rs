@@ -6,22 +6,37 @@
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{Headers, ResponseInit};
+use web_sys::{Headers, ResponseInit, Url};
 
 use super::body::Content;
 use super::{Body, RequestBody};
 
-/// Reads a request. The URI is absolute, as the WHATWG URL parser left it.
+/// A request that can't be read: answer 400.
+#[derive(Debug, thiserror::Error)]
+pub enum Malformed {
+    /// What stands between method and version is no URL.
+    #[error("the request target is not a URL")]
+    Url,
+    /// The method, the URL (over 64 KiB) or the headers (over 32,768) are more than the `http` crate takes.
+    #[error("the request is malformed: {0}")]
+    Http(#[from] http::Error),
+}
+
+/// Reads a request. The URI is absolute, and as the WHATWG URL parser makes it: Cloudflare's edge sends requests
+/// on like that, workerd alone hands `%2e%2e`, `\` and unencoded characters over as sent.
 ///
 /// # Errors
-/// The method, the URL (over 64 KiB) or the headers (over 32,768) are more than the `http` crate takes: answer 400.
-pub fn request(raw: &web_sys::Request) -> Result<Request<RequestBody>, http::Error> {
+/// [`Malformed`].
+pub fn request(raw: &web_sys::Request) -> Result<Request<RequestBody>, Malformed> {
+    let url = Url::new(&raw.url()).map_err(|_| Malformed::Url)?;
+    url.set_hash("");
     let headers = headers_in(&raw.headers())?;
     let content_length =
         headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    let method = Method::from_bytes(raw.method().as_bytes()).map_err(http::Error::from)?;
     let mut request = Request::builder()
-        .method(Method::from_bytes(raw.method().as_bytes())?)
-        .uri(raw.url())
+        .method(method)
+        .uri(url.href())
         .body(RequestBody::new(raw.body(), content_length))?;
     *request.headers_mut() = headers;
     Ok(request)
