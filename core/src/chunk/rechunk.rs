@@ -62,9 +62,9 @@ pub enum Wants {
 /// content is then cut as if all of it had been chunked anew. Whatever the spans are, what
 /// [`replaces`](Self::replaces) names is to be replaced by the chunks that were cut.
 ///
-/// Of old chunks, at most one and a byte are read before the edit ([`MAX_BYTES`](super::MAX_BYTES) + 1), and at most
-/// five times `MAX_BYTES` behind it: where no cut lands on an old one within four, as in content that repeats itself,
-/// an old boundary becomes one.
+/// Of old chunks, at most [`MAX_BYTES`](super::MAX_BYTES) are read before the edit, and at most five times as much
+/// behind it: where no cut lands on an old one within four, as in content that repeats itself, an old boundary becomes
+/// a cut. On average it is half a chunk before the edit and little more behind it.
 #[derive(Debug)]
 pub struct Rechunk {
     sizes: Sizes,
