@@ -103,7 +103,7 @@ impl Commit<'_> {
         batch.push(self.blob(pages)?);
         batch.extend(self.tree());
         if let Some(ingest) = self.ingest {
-            batch.push(Statement::new("delete from ingests where id = ?1").bind(ingest.id));
+            batch.push(ingest.close());
         }
         Ok(batch)
     }

@@ -54,15 +54,14 @@ const ATTEMPTS: usize = 200;
 /// Whatever fails, the old version stays whole.
 pub async fn save<P: Platform, U: Upload>(platform: &P, request: &Save, upload: U) -> Result<Saved> {
     let name = request.address.path.last().ok_or(Error::Conflict(Conflict::IsAFolder))?;
-    let permit = Permit::take(request.length)?;
     let target = Target::find(platform, request).await?;
-    if request
-        .length
-        .zip(target.caller.free_bytes)
-        .is_some_and(|(length, free)| length as i128 > i128::from(free))
-    {
-        return Err(Error::QuotaExceeded);
-    }
+    let permit = match admit(request, &target) {
+        Ok(permit) => permit,
+        Err(error) => {
+            forget(platform, target.ingest.as_ref()).await;
+            return Err(error);
+        }
+    };
     let room = Room { space_key: target.caller.space_key, ingest: target.ingest.as_ref(), permit: &permit };
     let body = Body { upload, length: request.length, expected: request.expected.clone() };
     let ingest = target.ingest.clone();
@@ -76,6 +75,22 @@ pub async fn save<P: Platform, U: Upload>(platform: &P, request: &Save, upload: 
         jobs::discard_ingest(platform, &ingest, &caller.account, error).await;
     }
     saved
+}
+
+/// Whether there is room for the body, before any of it is read.
+fn admit(request: &Save, target: &Target) -> Result<Permit> {
+    let wanted = request.length.map(i128::from);
+    if wanted.zip(target.caller.free_bytes).is_some_and(|(wanted, free)| wanted > i128::from(free)) {
+        return Err(Error::QuotaExceeded);
+    }
+    Permit::take(request.length)
+}
+
+/// Removes the row of an ingest that has stored nothing. Where that fails, the row expires.
+async fn forget<P: Platform>(platform: &P, ingest: Option<&Ingest>) {
+    if let Some(ingest) = ingest {
+        let _expires = platform.db().write(vec![ingest.close()]).await;
+    }
 }
 
 /// What the address says now.
@@ -101,7 +116,14 @@ impl Target {
             platform.db().write(batch).await?
         };
         let rows = |at: usize| results.get(at).map(Vec::as_slice).unwrap_or_default();
-        Self::read(request, rows(0), rows(1), rows(2))
+        let ingest = rows(2).first().map(Ingest::read).transpose()?;
+        match Self::read(request, rows(0), rows(1)) {
+            Ok(target) => Ok(Self { ingest, ..target }),
+            Err(error) => {
+                forget(platform, ingest.as_ref()).await;
+                Err(error)
+            }
+        }
     }
 
     /// The same, when the race for the target was lost.
@@ -111,12 +133,11 @@ impl Target {
             vec![auth::look_up(&address.token, &address.space, platform.host().now()), resolve(address)];
         let results = platform.db().read(batch).await?;
         let rows = |at: usize| results.get(at).map(Vec::as_slice).unwrap_or_default();
-        Ok(Self { ingest: self.ingest, ..Self::read(request, rows(0), rows(1), &[])? })
+        Ok(Self { ingest: self.ingest, ..Self::read(request, rows(0), rows(1))? })
     }
 
-    fn read(request: &Save, auth: &[Row], resolved: &[Row], ingest: &[Row]) -> Result<Self> {
+    fn read(request: &Save, auth: &[Row], resolved: &[Row]) -> Result<Self> {
         let caller = auth::authorise(auth.first(), Right::Write)?;
-        let ingest = ingest.first().map(Ingest::read).transpose()?;
         let resolved = Resolved::read(resolved, &request.address)?;
         let node = match resolved.node {
             None => None,
@@ -132,7 +153,7 @@ impl Target {
             return Err(Error::PreconditionFailed);
         }
         let parent = resolved.parent.ok_or(Error::Conflict(Conflict::IsAFolder))?;
-        Ok(Self { caller, ingest, parent, node })
+        Ok(Self { caller, ingest: None, parent, node })
     }
 }
 

@@ -59,6 +59,11 @@ impl Ingest {
         Ok(Self { id: row.unsigned("id")?, key: row.text("key")?.to_owned() })
     }
 
+    /// Removes the row: its segments are a version's now, or there are none.
+    pub(crate) fn close(&self) -> Statement {
+        Statement::new("delete from ingests where id = ?1").bind(self.id)
+    }
+
     /// The key of its `n`th segment.
     pub(crate) fn segment_key(&self, n: u64) -> String {
         format!("{}{n}", prefix(&self.key))

@@ -13,6 +13,7 @@ use crate::ports::{Bucket, BucketError, Db, DbError, Host, ListPage, Rows, State
 pub struct Counts {
     round_trips: Cell<u32>,
     bucket_operations: Cell<u32>,
+    stored_bytes: Cell<u64>,
 }
 
 impl Counts {
@@ -24,6 +25,11 @@ impl Counts {
     /// Bucket calls, and the ranged reads that response bodies consist of.
     pub fn bucket_operations(&self) -> u32 {
         self.bucket_operations.get()
+    }
+
+    /// Bytes that were put into the bucket: the part of an upload that wasn't known.
+    pub fn stored_bytes(&self) -> u64 {
+        self.stored_bytes.get()
     }
 
     fn round_trip(&self) {
@@ -70,6 +76,7 @@ impl<T: Bucket> Bucket for Counting<'_, T> {
 
     async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
         self.counts.bucket(1);
+        self.counts.stored_bytes.set(self.counts.stored_bytes.get() + bytes.len() as u64);
         self.inner.put(key, bytes, sha256).await
     }
 
