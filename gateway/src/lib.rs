@@ -77,8 +77,12 @@ fn finish<B>(response: &mut Response<B>, counts: &Counts) {
     // no-transform: a proxy that compresses would weaken the entity tag and drop the length.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-transform"));
     if signed_in {
-        let used =
-            format!("sql;desc=\"{}\", bucket;desc=\"{}\"", counts.round_trips(), counts.bucket_operations());
+        let used = format!(
+            "sql;desc=\"{}\", bucket;desc=\"{}\", stored;desc=\"{}\"",
+            counts.round_trips(),
+            counts.bucket_operations(),
+            counts.stored_bytes()
+        );
         if let Ok(value) = HeaderValue::try_from(used) {
             headers.insert("server-timing", value);
         }

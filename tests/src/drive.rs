@@ -165,12 +165,18 @@ impl Reply {
     }
 
     /// How many (SQL round trips, bucket operations) the answer took, from `Server-Timing`.
-    pub fn cost(&self) -> (u32, u32) {
+    pub fn cost(&self) -> (u64, u64) {
+        (self.metric("sql"), self.metric("bucket"))
+    }
+
+    /// How many bytes the request put into the bucket.
+    pub fn stored_bytes(&self) -> u64 {
+        self.metric("stored")
+    }
+
+    fn metric(&self, name: &str) -> u64 {
         let timing = self.header("server-timing");
-        let count = |metric: &str| {
-            let (_, rest) = timing.split_once(&format!("{metric};desc=\"")).expect(timing);
-            rest.split('"').next().and_then(|count| count.parse().ok()).expect(timing)
-        };
-        (count("sql"), count("bucket"))
+        let (_, rest) = timing.split_once(&format!("{name};desc=\"")).expect(timing);
+        rest.split('"').next().and_then(|count| count.parse().ok()).expect(timing)
     }
 }

@@ -1,7 +1,6 @@
 mod concurrency;
 mod conditions;
 mod get;
-mod large;
 mod names;
 mod put;
 mod ranges;
