@@ -27,24 +27,15 @@ impl Sparse {
 
     /// What is between holes is chunked by itself.
     fn spans(&self, sizes: Sizes) -> Vec<Span> {
-        let mut at = 0;
-        let runs = self.hole.chunk_by(|one, next| one == next);
-        runs.flat_map(|run| {
-            let (start, hole) = (at, run[0]);
-            at += run.len();
-            let length = at - start;
-            let lengths = if hole { vec![length] } else { lengths(&self.bytes[start..at], sizes) };
-            let ends = lengths.into_iter().scan(start, |end, length| {
-                *end += length;
-                Some((*end - length, *end))
-            });
-            ends.map(move |(start, end)| Span { start: start as u64, end: end as u64, hole }).collect::<Vec<_>>()
-                start: piece.start as u64,
-                end: piece.end as u64,
-                hole,
-            })
-        })
-        .collect()
+        let (mut spans, mut start) = (Vec::new(), 0);
+        for run in self.hole.chunk_by(|one, next| one == next) {
+            let (hole, bytes) = (run[0], &self.bytes[start..start + run.len()]);
+            for length in if hole { vec![run.len()] } else { lengths(bytes, sizes) } {
+                spans.push(Span { start: start as u64, end: (start + length) as u64, hole });
+                start += length;
+            }
+        }
+        spans
     }
 
     fn chunks(&self, sizes: Sizes) -> Vec<Range<u64>> {
