@@ -13,4 +13,4 @@ mod recording;
 
 pub use drive::{Answer, Drive, run};
 pub use ledge_tests::noise;
-pub use recording::{Recording, record};
+pub use recording::{Recorded, Recording, record};

@@ -11,11 +11,19 @@ pub struct Recording<'a, T> {
     statements: &'a RefCell<Vec<Statement>>,
 }
 
+/// A platform whose statements are recorded.
+pub type Recorded<'a, P> = Ports<
+    Recording<'a, <P as Platform>::Db>,
+    &'a <P as Platform>::Bucket,
+    &'a <P as Platform>::Queue,
+    &'a <P as Platform>::Host,
+>;
+
 /// The platform, with its statements recorded.
 pub fn record<'a, P: Platform>(
     inner: &'a P,
     statements: &'a RefCell<Vec<Statement>>,
-) -> Ports<Recording<'a, P::Db>, &'a P::Bucket, &'a P::Queue, &'a P::Host> {
+) -> Recorded<'a, P> {
     Ports {
         db: Recording { inner: inner.db(), statements },
         bucket: inner.bucket(),
