@@ -3,10 +3,16 @@
 //! A panic can't be caught here: the `worker` crate logs it and starts the module anew, which ends every request
 //! of the isolate. So nothing on the way may panic on input.
 
-use ledge_hosts::workers::{self, http as wire};
-use wasm_bindgen::JsValue;
-use web_sys::{Headers, ResponseInit};
+use http::{HeaderValue, StatusCode, header};
+use ledge_core::plan::ReadPlan;
+use ledge_hosts::workers::http::{self as wire, Malformed};
+use ledge_hosts::workers::{self, Body};
 use worker::{Context, Env, event};
+
+use crate::problem;
+
+/// Until when a missing binding may have been added: about as long as it takes to deploy again.
+const SETUP_RETRY_SECS: u32 = 60;
 
 #[event(fetch)]
 async fn fetch(raw: web_sys::Request, env: Env, context: Context) -> worker::Result<web_sys::Response> {
@@ -18,29 +24,29 @@ async fn fetch(raw: web_sys::Request, env: Env, context: Context) -> worker::Res
         Ok(ports) => ports,
         Err(error) => {
             worker::console_error!("{error}");
-            return Ok(problem(503, "not_set_up", &error.to_string())?);
+            let mut response =
+                problem::plain(StatusCode::SERVICE_UNAVAILABLE, "not_set_up", &error.to_string());
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(SETUP_RETRY_SECS));
+            return Ok(wire::response(response.map(in_memory))?);
         }
     };
     let request = match wire::request(&raw) {
         Ok(request) => request,
-        Err(error) => return Ok(problem(400, "malformed_request", &error.to_string())?),
+        Err(error) => {
+            let code = match error {
+                Malformed::Url => "bad_target",
+                Malformed::Http(_) => "malformed_request",
+            };
+            let response = problem::plain(StatusCode::BAD_REQUEST, code, &error.to_string());
+            return Ok(wire::response(response.map(in_memory))?);
+        }
     };
     Ok(wire::response(crate::handle(&ports, request).await)?)
 }
 
-/// An answer to what never reaches the gateway's own routes.
-fn problem(status: u16, code: &str, detail: &str) -> Result<web_sys::Response, JsValue> {
-    let body = serde_json::json!({ "type": "about:blank", "status": status, "code": code, "detail": detail });
-    let headers = Headers::new()?;
-    headers.append("content-type", "application/problem+json")?;
-    headers.append("cache-control", "no-store")?;
-    if status == 503 {
-        headers.append("retry-after", "60")?;
-    }
-    let init = ResponseInit::new();
-    init.set_status(status);
-    init.set_headers_headers(&headers);
-    web_sys::Response::new_with_opt_str_and_init(Some(&body.to_string()), &init)
+/// The body of an answer to what never reaches the gateway's own routes.
+fn in_memory(plan: ReadPlan) -> Body {
+    Body::inline(plan.into_inline().unwrap_or_default())
 }
 
 /// Routes of the test build only.
@@ -56,7 +62,11 @@ mod debug {
             let buffer = Reflect::get(&wasm_bindgen::memory(), &JsValue::from_str("buffer"))?;
             let bytes = ArrayBuffer::from(buffer).byte_length();
             let body = serde_json::json!({ "wasm_memory_bytes": bytes });
-            web_sys::Response::new_with_opt_str(Some(&body.to_string()))
+            let headers = web_sys::Headers::new()?;
+            headers.set("content-type", "application/json")?;
+            let init = web_sys::ResponseInit::new();
+            init.set_headers_headers(&headers);
+            web_sys::Response::new_with_opt_str_and_init(Some(&body.to_string()), &init)
         })
     }
 }

@@ -31,7 +31,7 @@ pub struct Body(pub(super) Content);
 
 impl Body {
     /// A body that is in memory already.
-    pub(super) fn inline(bytes: Vec<u8>) -> Self {
+    pub fn inline(bytes: Vec<u8>) -> Self {
         Self(Content::Bytes(bytes))
     }
 }
