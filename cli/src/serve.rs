@@ -28,9 +28,13 @@ pub(crate) struct Options {
     /// Say where it listens (and, at the first start, the token) as one line of JSON, for programs.
     #[arg(long)]
     json: bool,
+
+    /// Stop also when standard input closes: for programs that start it, and may die.
+    #[arg(long)]
+    until_stdin_closes: bool,
 }
 
-/// Serves until SIGTERM or Ctrl-C.
+/// Serves until SIGTERM or Ctrl-C, or until standard input closes where that was asked for.
 pub(crate) fn run(options: &Options) -> Result<()> {
     local::run(serve(options)).context("the system refuses what a server needs")?
 }
@@ -53,12 +57,28 @@ async fn serve(options: &Options) -> Result<()> {
         async move { ledge_gateway::handle(&*ports, request).await }
     };
     let mut stopped_well = Ok(());
-    let stop = async { stopped_well = local::stop_signal().await };
+    let stop = async {
+        tokio::select! {
+            signal = local::stop_signal() => stopped_well = signal,
+            () = stdin_closes(), if options.until_stdin_closes => {}
+        }
+    };
     tokio::select! {
         () = local::serve(listener, answer, stop) => {}
         () = ports.queue.deliver(|lane, job| work(&ports, lane, job)) => {}
     }
     stopped_well.map_err(|error| anyhow!("can't wait for signals: {error}"))
+}
+
+/// Ends when standard input does; what comes before is ignored.
+async fn stdin_closes() {
+    let (closed, is_closed) = tokio::sync::oneshot::channel();
+    // A thread of its own: tokio's blocking threads would hold up the end of the runtime.
+    std::thread::spawn(move || {
+        let _unread = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+        let _nobody_waits = closed.send(());
+    });
+    let _closed = is_closed.await;
 }
 
 /// Makes the first administrator where there is none yet.

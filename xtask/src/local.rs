@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::process;
-use crate::server::{Server, leashed, must_be_free};
+use crate::server::{Server, must_be_free};
 use crate::state::Administrator;
 
 /// The command line, compiled first if need be.
@@ -28,8 +28,8 @@ pub(crate) fn become_host(data: &Path, port: u16) -> Result<()> {
 
 /// Starts the native host over an empty folder, which gives its first administrator.
 pub(crate) fn start(ledge: &Path, data: &Path, log: &Path) -> Result<(Server, Administrator)> {
-    let mut command = leashed(ledge);
-    command.args(["serve", "--json", "--listen", "127.0.0.1:0", "--data"]).arg(data);
+    let mut command = Command::new(ledge);
+    command.args(["serve", "--json", "--until-stdin-closes", "--listen", "127.0.0.1:0", "--data"]).arg(data);
     let server = Server::start(command, Some(log))?;
     let administrator = Administrator::read(server.ready())?;
     Ok((server, administrator))

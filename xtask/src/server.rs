@@ -97,14 +97,6 @@ impl Drop for Server {
     }
 }
 
-/// A program that stops on SIGTERM, made to stop also when its standard input closes.
-pub(crate) fn leashed(program: &Path) -> Command {
-    let mut shell = Command::new("sh");
-    // The shell lets go of standard output, so that the end of the program's is seen.
-    shell.args(["-c", r#""$@" & exec >/dev/null; cat; kill $! 2>/dev/null; wait $!"#, "sh"]).arg(program);
-    shell
-}
-
 /// Fails where something listens on the port already.
 pub(crate) fn must_be_free(port: u16) -> Result<()> {
     if port != 0 && TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_err() {

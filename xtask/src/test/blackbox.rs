@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use super::libtest::{Program, Programs, Verdicts};
 use super::scratch::Scratch;
 use crate::build::Worker;
+use crate::server::Server;
 use crate::stamp::{Stamp, fingerprint, remove_folder};
 use crate::state::{self, Administrator};
 use crate::{local, workerd};
@@ -19,53 +20,65 @@ const TEMPLATE: &str = ".ledge/test/template";
 
 /// Runs the suite against the native host.
 pub(super) fn on_local(programs: &Programs, full: bool) -> Result<Verdicts> {
-    let scratch = Scratch::empty("local")?;
-    let (local, administrator) = local::start(&programs.ledge, scratch.folder(), &log("local"))?;
-    run(programs, "local", local.url(), &administrator, full)
+    run(programs, full, |program| {
+        let scratch = Scratch::empty(&format!("local-{}", program.target))?;
+        let (local, administrator) = local::start(&programs.ledge, scratch.folder(), &log("local", program))?;
+        Ok(Running { host: "local", server: local, administrator, _scratch: scratch })
+    })
 }
 
 /// Runs the suite against the Workers in workerd.
 pub(super) fn on_workerd(programs: &Programs, full: bool) -> Result<Verdicts> {
     let administrator = template(programs)?;
-    let scratch = Scratch::copy_of(Path::new(TEMPLATE), "workerd")?;
-    let workerd = workerd::start(&workerd::Options {
-        state: scratch.folder(),
-        port: 0,
-        workers: workerd::built(&[Worker::TestGateway, Worker::Functions]),
-        log: Some(&log("workerd")),
-    })?;
-    run(programs, "workerd", workerd.url(), &administrator, full)
+    run(programs, full, |program| {
+        let scratch = Scratch::copy_of(Path::new(TEMPLATE), &format!("workerd-{}", program.target))?;
+        let workerd = workerd::start(&workerd::Options {
+            state: scratch.folder(),
+            port: 0,
+            workers: workerd::built(&[Worker::TestGateway, Worker::Functions]),
+            log: Some(&log("workerd", program)),
+        })?;
+        Ok(Running {
+            host: "workerd",
+            server: workerd,
+            administrator: administrator.clone(),
+            _scratch: scratch,
+        })
+    })
 }
 
-fn log(host: &str) -> PathBuf {
-    PathBuf::from(format!("build/test/{host}.log"))
+/// A host with an empty drive. In this order: the server is stopped before its data goes.
+struct Running {
+    host: &'static str,
+    server: Server,
+    administrator: Administrator,
+    _scratch: Scratch,
 }
 
-fn run(
-    programs: &Programs,
-    host: &str,
-    url: &str,
-    administrator: &Administrator,
-    full: bool,
-) -> Result<Verdicts> {
-    let mut environment = vec![
-        ("LEDGE_TEST_HOST", host.to_owned()),
-        ("LEDGE_TEST_URL", url.to_owned()),
-        ("LEDGE_TEST_TOKEN", administrator.token.clone()),
-        ("LEDGE_TEST_SPACE", administrator.space.clone()),
-    ];
-    if full {
-        environment.push(("LEDGE_TEST_FULL", "1".to_owned()));
+impl Running {
+    fn environment(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("LEDGE_TEST_HOST", self.host.to_owned()),
+            ("LEDGE_TEST_URL", self.server.url().to_owned()),
+            ("LEDGE_TEST_TOKEN", self.administrator.token.clone()),
+            ("LEDGE_TEST_SPACE", self.administrator.space.clone()),
+        ]
     }
+}
+
+/// Where a host's own words go.
+fn log(host: &str, program: &Program) -> PathBuf {
+    PathBuf::from(format!("build/test/{host}-{}.log", program.target))
+}
+
+/// Runs each program against a host of its own: memory that one has made grow would spoil another's measurements.
+fn run(programs: &Programs, full: bool, start: impl Fn(&Program) -> Result<Running>) -> Result<Verdicts> {
     let mut verdicts = Verdicts::new();
     for program in programs.tests.iter().filter(|program| program.package == PACKAGE) {
-        verdicts.extend(named(program, program.run(&environment)?));
+        let running = start(program)?;
+        verdicts.extend(named(program, program.run(full, &running.environment())?));
     }
-    anyhow::ensure!(
-        !verdicts.is_empty(),
-        "the crate {PACKAGE} has no tests; what the host said stands in {}",
-        log(host).display()
-    );
+    anyhow::ensure!(!verdicts.is_empty(), "the crate {PACKAGE} has no tests");
     Ok(verdicts)
 }
 

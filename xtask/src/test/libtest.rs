@@ -101,9 +101,13 @@ impl Program {
         format!("{} {}", self.package, self.target)
     }
 
-    /// Runs it. What it printed is shown only if something failed.
-    pub(super) fn run(&self, environment: &[(&str, String)]) -> Result<Verdicts> {
+    /// Runs it, with the tests that are too long for everyday if `full`. What it printed is shown only if something
+    /// failed.
+    pub(super) fn run(&self, full: bool, environment: &[(&str, String)]) -> Result<Verdicts> {
         let mut command = Command::new(&self.path);
+        if full {
+            command.arg("--include-ignored");
+        }
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder).stdin(Stdio::null());
         command.envs(environment.iter().map(|(name, value)| (name, value)));
         let output = command.output().with_context(|| format!("can't run the tests of {}", self.title()))?;

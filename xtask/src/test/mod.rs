@@ -44,7 +44,7 @@ pub(crate) fn run(options: Options) -> Result<()> {
 /// Every stage of the tests; the table of the black-box suite, if it came to that.
 pub(crate) fn stages(report: &mut Report, tools: &Tools, full: bool) -> Option<Table> {
     let programs = report.stage("compile the tests", || Ok((Tally::NOTHING, libtest::compile()?)))?;
-    report.stage("unit tests, conformance on local", || unit_tests(&programs));
+    report.stage("unit tests, conformance on local", || unit_tests(&programs, full));
     report.stage("build the Workers for the tests", || {
         build::build(tools, &Worker::TESTED).map(|()| (Tally::NOTHING, ()))
     })?;
@@ -76,10 +76,10 @@ const HOSTS: [(&str, &str, OnHost); 2] = [
     ("workerd", "black-box suite on workerd", blackbox::on_workerd),
 ];
 
-fn unit_tests(programs: &Programs) -> Result<(Tally, ())> {
+fn unit_tests(programs: &Programs, full: bool) -> Result<(Tally, ())> {
     let mut total = Tally::default();
     for program in programs.tests.iter().filter(|program| program.package != blackbox::PACKAGE) {
-        let tally = libtest::tally(&program.run(&[])?);
+        let tally = libtest::tally(&program.run(full, &[])?);
         if tally != Tally::default() {
             eprintln!("{:<40} {tally}", Program::title(program));
         }

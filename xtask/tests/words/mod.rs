@@ -1,23 +1,21 @@
 //! The words of a Rust source, without its comments. Text in quotes counts as code.
 
-/// The source with every comment blanked out, line breaks kept.
+/// The source with every comment left out, line breaks kept.
 pub(crate) fn without_comments(source: &str) -> String {
     let mut code = String::with_capacity(source.len());
     let mut rest = source;
-    while let Some(first) = rest.chars().next() {
-        let length = match rest {
-            _ if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-            _ if rest.starts_with("/*") => block_comment(rest),
-            _ => {
-                let length = token(rest);
-                code.push_str(&rest[..length]);
-                rest = &rest[length..];
-                continue;
-            }
+    while !rest.is_empty() {
+        let comment = match rest {
+            _ if rest.starts_with("//") => Some(rest.find('\n').unwrap_or(rest.len())),
+            _ if rest.starts_with("/*") => Some(block_comment(rest)),
+            _ => None,
         };
-        debug_assert!(first == '/');
-        code.extend(rest[..length].chars().filter(|c| *c == '\n'));
-        rest = &rest[length..];
+        let (piece, after) = rest.split_at(comment.unwrap_or_else(|| token(rest)));
+        match comment {
+            Some(_) => code.extend(piece.chars().filter(|c| *c == '\n')),
+            None => code.push_str(piece),
+        }
+        rest = after;
     }
     code
 }
