@@ -2,10 +2,15 @@
 //!
 //! A blob's row lists its pages as `[[start, page, crc32], …]`; a page is an immutable row of at most
 //! [`PAGE_EXTENTS`] extents, `[[segment, offset, length, crc32], …]`. Both are JSON text, of numbers only, so that
-//! SQL can look inside. docs/STORAGE.md fixes the formats.
+//! SQL can look inside. docs/STORAGE.md fixes the formats. [`edit`] makes new lists from old ones.
 
+mod crc;
+pub mod edit;
+mod parts;
 mod slices;
 
+pub use crc::combine_crc32;
+pub use parts::{Missing, Parts};
 pub use slices::{KeyedPage, slices};
 
 use crate::error::{Error, Result};
@@ -64,13 +69,6 @@ impl From<PageRef> for (u64, u64, u32) {
     fn from(page: PageRef) -> Self {
         (page.start, page.page, page.crc32)
     }
-}
-
-/// The CRC-32 of two pieces in a row, from the CRC-32 of each and the second one's length.
-pub fn combine_crc32(first: u32, second: u32, second_length: u64) -> u32 {
-    let mut hasher = crc32fast::Hasher::new_with_initial_len(first, 0);
-    hasher.combine(&crc32fast::Hasher::new_with_initial_len(second, second_length));
-    hasher.finalize()
 }
 
 /// An ordered list of extents that grows at its end.
