@@ -145,7 +145,7 @@ fn compile(tools: &Tools, worker: Worker) -> Result<()> {
         TARGET,
     ]);
     if !worker.wasm().exists() {
-        eprintln!("build: compiling {} to WebAssembly (a minute or two the first time)", worker.name());
+        eprintln!("build: compiling {} to WebAssembly (some minutes the first time)", worker.name());
     }
     process::show(cargo.args(cargo_options(worker)), "the compiler's messages above say why")
 }

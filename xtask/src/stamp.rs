@@ -17,6 +17,11 @@ impl Stamp {
         Self(path.into())
     }
 
+    /// Whether there is one, whatever it says.
+    pub(crate) fn exists(&self) -> bool {
+        self.0.exists()
+    }
+
     /// Whether the work was finished, from this.
     pub(crate) fn is(&self, made_from: &str) -> bool {
         fs::read_to_string(&self.0).is_ok_and(|note| note == made_from)

@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 
 use super::target::{TARGET, Toolchain, has_std};
 use crate::process;
-use crate::stamp::{make_folder, remove_folder};
+use crate::stamp::{Stamp, make_folder, remove_folder};
 
 /// Where Debian puts its compiler.
 pub(super) const BIN: &str = "/usr/bin";
@@ -21,11 +21,15 @@ const RUSTC: &str = "/usr/bin/rustc";
 
 const PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "rust-web-clippy"];
 const RUSTLIB: &str = "/usr/lib/rustlib";
+const STAMP: &str = "ledge-built-by";
 
-/// Builds the standard library for the target.
+/// Builds the standard library for the target, unless it is there, and sees to a linker.
 pub(super) fn build_target() -> Result<()> {
     install_packages()?;
     link_linker()?;
+    if has_own_std() {
+        return Ok(());
+    }
     super::announce(
         &format!("a standard library for {TARGET}, from Debian's sources"),
         "about two minutes, once",
@@ -57,14 +61,42 @@ fn install_packages() -> Result<()> {
     Ok(())
 }
 
+/// Whether Debian's rustc has all that it takes: a standard library of its own version, and a linker.
+pub(super) fn is_ready() -> bool {
+    has_own_std() && has_linker()
+}
+
+/// Where rustc looks for the target's standard library.
+fn place() -> PathBuf {
+    Path::new(RUSTLIB).join(TARGET).join("lib")
+}
+
+/// The stamp says which compiler built it. One without a stamp is Debian's own.
+fn has_own_std() -> bool {
+    let stamp = Stamp::at(place().join(STAMP));
+    has_std(&place()) && (!stamp.exists() || version().is_ok_and(|version| stamp.is(&version)))
+}
+
+fn version() -> Result<String> {
+    process::quiet(Command::new(RUSTC).arg("--version"), "reinstall rustc-web")
+}
+
+fn has_linker() -> bool {
+    host_bin().is_ok_and(|folder| Path::new("/usr/lib").join(folder).join("rust-lld").is_file())
+}
+
+/// The folder of the compiler's own programs, within the `lib` folder of any toolchain.
+fn host_bin() -> Result<PathBuf> {
+    let host = process::quiet(Command::new(RUSTC).args(["--print", "host-tuple"]), "reinstall rustc-web")?;
+    Ok(Path::new("rustlib").join(host.trim()).join("bin"))
+}
+
 /// Lets Debian's rustc find rustup's `rust-lld`. A link, since a copy would not find its LLVM library.
 fn link_linker() -> Result<()> {
-    let host = process::quiet(Command::new(RUSTC).args(["--print", "host-tuple"]), "reinstall rustc-web")?;
-    let folder = Path::new("rustlib").join(host.trim()).join("bin");
-    let link = Path::new("/usr/lib").join(&folder);
-    if link.join("rust-lld").is_file() {
+    if has_linker() {
         return Ok(());
     }
+    let folder = host_bin()?;
     let sysroot = process::quiet(
         Command::new("rustc").args(["--print", "sysroot"]),
         "install Rust through rustup: Debian's packages have no linker for WebAssembly",
@@ -75,9 +107,14 @@ fn link_linker() -> Result<()> {
         "there is no rust-lld in {}; install Rust through rustup, which brings it",
         theirs.display()
     );
+    let link = Path::new("/usr/lib").join(&folder);
+    if link.is_symlink() {
+        // It led to a toolchain that is gone.
+        fs::remove_file(&link).with_context(|| format!("can't remove {}", link.display()))?;
+    }
     symlink(&theirs, &link).with_context(|| {
         format!(
-            "can't link {} to {}; remove what is there, and run this as root",
+            "can't link {} to {}; move what is there, and run this as root",
             link.display(),
             theirs.display()
         )
@@ -116,8 +153,8 @@ fn write(work: &Path, name: &str, content: &str) -> Result<()> {
 
 /// Copies the parts to a folder beside the place where rustc looks, then moves that there.
 fn install(parts: &Path) -> Result<()> {
-    let place = Path::new(RUSTLIB).join(TARGET).join("lib");
-    let partial = Path::new(RUSTLIB).join(TARGET).join("lib.partial");
+    let place = place();
+    let partial = place.with_extension("partial");
     let advice = || format!("can't write {}; run this as root, once", partial.display());
     remove_folder(&partial).with_context(advice)?;
     fs::create_dir_all(&partial).with_context(advice)?;
@@ -130,6 +167,7 @@ fn install(parts: &Path) -> Result<()> {
         }
     }
     anyhow::ensure!(has_std(&partial), "the build made no standard library; please report this");
+    Stamp::at(partial.join(STAMP)).set(&version()?)?;
     remove_folder(&place)?;
     fs::rename(&partial, &place).with_context(advice)
 }

@@ -41,7 +41,11 @@ impl Toolchain {
         Ok(command)
     }
 
-    fn has_target(self) -> Result<bool> {
+    /// Whether it can compile for the target.
+    fn is_ready(self) -> Result<bool> {
+        if self == Self::Debian {
+            return Ok(debian::is_ready());
+        }
         let mut rustc = self.command("rustc")?;
         let output = rustc.args(["--print", "target-libdir", "--target", TARGET]).output();
         let Ok(output) = output else { return Ok(false) };
@@ -65,7 +69,7 @@ pub(super) fn provide() -> Result<Toolchain> {
         Ok(other) => bail!("LEDGE_WASM_TOOLCHAIN is {other:?}; it can be rustup or debian"),
     }
     for ready in [Toolchain::Rustup, Toolchain::Debian] {
-        if ready.has_target()? {
+        if ready.is_ready()? {
             return Ok(ready);
         }
     }
@@ -78,7 +82,7 @@ pub(super) fn provide() -> Result<Toolchain> {
 }
 
 fn through_rustup() -> Result<()> {
-    if Toolchain::Rustup.has_target()? {
+    if Toolchain::Rustup.is_ready()? {
         return Ok(());
     }
     super::announce(&format!("the target {TARGET}, through rustup"), "seconds, a download of 20 MB");
@@ -90,5 +94,5 @@ fn through_rustup() -> Result<()> {
 }
 
 fn through_debian() -> Result<()> {
-    if Toolchain::Debian.has_target()? { Ok(()) } else { debian::build_target() }
+    if Toolchain::Debian.is_ready()? { Ok(()) } else { debian::build_target() }
 }
