@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::arguments::Arguments;
 use crate::build::{self, Worker};
+use crate::server::must_be_free;
 use crate::stamp::{make_folder, remove_folder};
 use crate::state::{self, Administrator};
 use crate::{interrupt, local, setup, workerd};
@@ -42,6 +43,7 @@ pub(crate) fn run(options: Options) -> Result<()> {
     if options.local {
         return local::become_host(Path::new(LOCAL_STATE), options.port);
     }
+    must_be_free(options.port)?;
     let tools = setup::run()?;
     build::build(&tools, &Worker::DEPLOYED)?;
     let state = Path::new(STATE);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
 /// How many tests, or checks that are one test each, ended in which way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -95,13 +95,26 @@ impl Report {
         table + &row("together", self.stages.iter().map(|stage| stage.took).sum(), self.total())
     }
 
-    /// Prints the table and, last, the total; an error where anything failed.
+    /// Prints the table and, as the very last line, the total; an error where anything failed.
     pub(crate) fn close(&self) -> Result<()> {
         let total = self.total();
-        println!("\n{}\n{total}", self.table());
+        println!("\n{}", self.table());
         if total.failed > 0 {
-            bail!("not everything passed; the messages above say what");
+            println!("Not everything passed; the messages above say what.\n");
         }
-        Ok(())
+        println!("{total}");
+        if total.failed > 0 { Err(Failed.into()) } else { Ok(()) }
     }
 }
+
+/// Something failed, and all has been said about it.
+#[derive(Debug)]
+pub(crate) struct Failed;
+
+impl std::fmt::Display for Failed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("not everything passed")
+    }
+}
+
+impl std::error::Error for Failed {}

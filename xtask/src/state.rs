@@ -78,6 +78,7 @@ impl std::fmt::Display for Administrator {
 pub(crate) fn bootstrap(state: &Path, mut ledge: Command) -> Result<Administrator> {
     make_folder(state)?;
     let sql = state.join("bootstrap.sql");
+    eprintln!("administrator: making the first one (two minutes where the command line is not compiled yet)");
     ledge.args(["bootstrap", "--sql"]).arg(&sql);
     let said = process::quiet(&mut ledge, "the messages above say why; then run the command again")?;
     let administrator = Administrator::parse(&said)?;
