@@ -10,8 +10,12 @@ use serde_json::Value;
 
 use crate::server::server;
 
-static CLIENT: LazyLock<Client> =
-    LazyLock::new(|| Client::builder().timeout(Duration::from_secs(300)).build().expect("a client"));
+// A connection for each request: a server may close one on which it has answered an upload without reading it, and a
+// request that is sent into the closing is lost.
+static CLIENT: LazyLock<Client> = LazyLock::new(|| {
+    let client = Client::builder().pool_max_idle_per_host(0).timeout(Duration::from_secs(300));
+    client.build().expect("a client")
+});
 
 /// A fresh folder: tests run side by side on one server and never meet.
 #[derive(Debug, Clone)]
