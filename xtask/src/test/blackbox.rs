@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::libtest::{Program, Programs, Verdicts};
+use super::libtest::{Program, Programs, Verdicts, tally};
 use super::scratch::Scratch;
 use crate::build::Worker;
 use crate::server::Server;
@@ -76,7 +76,11 @@ fn run(programs: &Programs, full: bool, start: impl Fn(&Program) -> Result<Runni
     let mut verdicts = Verdicts::new();
     for program in programs.tests.iter().filter(|program| program.package == PACKAGE) {
         let running = start(program)?;
-        verdicts.extend(named(program, program.run(full, &running.environment())?));
+        let of_program = program.run(full, &running.environment())?;
+        if tally(&of_program).failed > 0 {
+            eprintln!("what the host said stands in {}", log(running.host, program).display());
+        }
+        verdicts.extend(named(program, of_program));
     }
     anyhow::ensure!(!verdicts.is_empty(), "the crate {PACKAGE} has no tests");
     Ok(verdicts)
