@@ -98,6 +98,10 @@ fn edit(mut rechunk: Rechunk, spans: &[Span], old: &Sparse, new: &[u8], piece: u
     for length in lengths {
         done.chunks.push(at..at + length);
         at += length;
+        let landed =
+            (at + dirty.end).checked_sub(dirty.start + new.len() as u64).filter(|&at| at >= dirty.end);
+        let boundary = spans.iter().any(|span| Some(span.end) == landed);
+        assert!(!boundary || landed == Some(replaced.end), "it ends at the first cut that lands");
     }
     assert_eq!(
         at - replaced.start,

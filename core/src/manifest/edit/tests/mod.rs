@@ -86,6 +86,8 @@ impl Rows {
         assert!(counts.iter().all(|count| (1..=PAGE_EXTENTS).contains(count)), "{counts:?}");
         assert!(counts.windows(2).all(|pair| pair[0] + pair[1] > PAGE_EXTENTS), "{counts:?}");
         assert!(counts.len() <= 2 * counts.iter().sum::<usize>() / (PAGE_EXTENTS + 1) + 1);
+        let extents = || blob.pages.iter().flat_map(|page| &self.pages[&page.page]);
+        assert!(extents().all(|extent| extent.segment != HOLE || extent.offset == 0), "holes lie nowhere");
         let mut at = 0;
         for page in &blob.pages {
             let end = at + self.pages[&page.page].iter().map(|extent| extent.length).sum::<u64>();

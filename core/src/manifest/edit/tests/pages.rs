@@ -1,6 +1,7 @@
 //! Splices and concatenations of many tiny extents: pages fill, split, merge and are shared.
 
 use super::*;
+use crate::chunk::LOOKAHEAD_BYTES;
 use proptest::prelude::*;
 
 /// Segments need no store here: each byte follows from its place.
@@ -105,6 +106,7 @@ proptest! {
                         false => at.index(old.model.len() + 1),
                     };
                     let to = old.model.len().min(from + length);
+                    let to = starts.into_iter().rfind(|&start| on_page && (from..to).contains(&start)).unwrap_or(to);
                     old.clone().splice(&mut rows, from..to, &new)
                 }
                 Step::Concat { of, between } => {
@@ -132,6 +134,66 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn a_rechunked_edit_needs_no_other_pages(
+        known in prop::collection::vec(extents(prop_oneof![1usize..4, 250usize..260]), 1..9),
+        (from, to) in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
+        (left, right) in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
+        on_page: bool,
+    ) {
+        // Pages as they come, so that there are small ones side by side.
+        let mut rows = Rows::default();
+        let mut old = Known::default();
+        for extents in known {
+            let (bytes, page) = (content(&extents), 1 + rows.pages.len() as u64);
+            old.blob.pages.push(PageRef { start: old.blob.size_bytes, page, crc32: crc32fast::hash(&bytes) });
+            old.blob.size_bytes += bytes.len() as u64;
+            old.model.extend(bytes);
+            rows.pages.insert(page, extents);
+        }
+        let size = old.blob.size_bytes;
+        let dirty = match on_page {
+            true => from.get(&old.blob.pages).start + to.index(3) as u64,
+            false => from.index(old.model.len() + 1) as u64,
+        }
+        .min(size);
+        let dirty = dirty..size.min(dirty + to.index(600) as u64);
+        let pages = pages_to_splice(&old.blob.pages, size, &dirty);
+        let loaded = rows.load(&pages);
+        let manifest = old.blob.manifest(&loaded);
+        let spans = spans(&manifest, &dirty, &Parts::default()).unwrap();
+
+        // What makes a cut is known on the left, and at least the next page on the right.
+        let at = |position: u64| spans.iter().any(|span| (span.start..span.end).contains(&position));
+        prop_assert!((dirty.start.saturating_sub(LOOKAHEAD_BYTES)..dirty.start).all(at));
+        let reach = spans.last().map_or(size, |span| span.end).max(dirty.end);
+        let whole_pages = pages.iter().filter(|page| page.start > dirty.end && page.start < reach);
+        prop_assert!(reach == size || whole_pages.count() > 0);
+        prop_assert!(pages.len() <= 6);
+
+        let starts: Vec<u64> =
+            spans.iter().map(|span| span.start).filter(|&at| at <= dirty.start).chain([dirty.start]).collect();
+        let ends: Vec<u64> =
+            spans.iter().map(|span| span.end).filter(|&at| at >= dirty.end).chain([dirty.end]).collect();
+        let range = *left.get(&starts)..*right.get(&ends);
+        let mut parts = Parts::default();
+        let mut spliced = splice(&manifest, range.clone(), &[extent(7, 7, 3)], &parts);
+        if let Ok(Spliced::Needs(missing)) = spliced {
+            missing.into_iter().for_each(|it| parts.add(extent(it.segment, it.offset, it.length)));
+            spliced = splice(&manifest, range.clone(), &[extent(7, 7, 3)], &parts);
+        }
+        let Ok(Spliced::Done(edit)) = spliced else { panic!("{spliced:?}") };
+        let mut model = old.model.clone();
+        model.splice(range.start as usize..range.end as usize, bytes(7, 7..10));
+        let blob = rows.commit(&edit);
+        prop_assert_eq!(blob.crc32, crc32fast::hash(&model));
+        prop_assert_eq!(rows.read(&blob, 0..blob.size_bytes, bytes), model);
+    }
+}
+
 #[test]
 fn pages_split_behind_256_extents() {
     for (count, pages) in
@@ -144,6 +206,21 @@ fn pages_split_behind_256_extents() {
         let counts: Vec<usize> = known.blob.pages.iter().map(|page| rows.pages[&page.page].len()).collect();
         assert_eq!(counts, pages);
     }
+}
+
+#[test]
+fn pages_that_become_neighbours_are_merged() {
+    let mut rows = Rows::default();
+    let mut known = Known::default();
+    for count in [100, 200, 100] {
+        let (new, end): (Vec<Extent>, _) =
+            ((1..=count).map(|n| extent(n, 0, 2)).collect(), known.model.len());
+        known = known.splice(&mut rows, end..end, &new);
+    }
+    assert_eq!(known.blob.pages.len(), 3);
+    let known = known.splice(&mut rows, 200..600, &[]);
+    known.check(&rows);
+    assert_eq!((known.blob.pages.len(), rows.written), (1, 1));
 }
 
 #[test]
@@ -182,10 +259,19 @@ fn a_splice_loads_few_pages_and_shares_all_others() {
     let mut rows = Rows::default();
     let new: Vec<Extent> = (1..=100 * 256).map(|segment| extent(segment, 0, 2)).collect();
     let known = Known::default().splice(&mut rows, 0..0, &new);
-    for range in [0..1, 25_000..25_001, 511..513, 512..512, 100..51_000, 51_199..51_200, 51_200..51_200] {
+    for (range, pages) in [
+        (0..1, 3),
+        (25_000..25_001, 4),
+        (511..513, 4),
+        (1_023..1_025, 5),
+        (1_024..1_024, 5),
+        (100..51_000, 2),
+        (51_199..51_200, 2),
+        (51_200..51_200, 2),
+    ] {
         let old = &known.blob;
         let range64 = range.start as u64..range.end as u64;
-        assert!(pages_to_splice(&old.pages, old.size_bytes, &range64).len() <= 6, "{range:?}");
+        assert_eq!(pages_to_splice(&old.pages, old.size_bytes, &range64).len(), pages, "{range:?}");
         let next = known.splice(&mut rows, range, &[extent(77, 7, 3)]);
         next.check(&rows);
         let shared =
