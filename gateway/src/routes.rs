@@ -31,8 +31,9 @@ pub(crate) async fn answer<P: Platform, U: Upload>(
             _ => return not_allowed("GET, HEAD, PUT"),
         },
         ["api", "v1", "spaces", space, "folders", path] => match *method {
+            Method::GET | Method::HEAD => rest::folders::list(platform, matched(space, path)).await,
             Method::PUT => rest::folders::put(platform, matched(space, path)).await,
-            _ => return not_allowed("PUT"),
+            _ => return not_allowed("GET, HEAD, PUT"),
         },
         ["api", "v1", "jobs"] => match *method {
             Method::GET | Method::HEAD => rest::jobs::list(platform, parts).await,

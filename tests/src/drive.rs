@@ -98,6 +98,12 @@ impl Drive {
         Reply::to(Self::signed("PUT", &url))
     }
 
+    /// Lists a folder in the folder; `query` begins with `?`, or is empty.
+    pub fn list(&self, path: &str, query: &str) -> Reply {
+        let url = format!("/api/v1/spaces/{}/folders/{}/{path}{query}", server().space, self.folder);
+        Reply::to(Self::signed("GET", &Self::absolute(&url)))
+    }
+
     /// The caller's jobs.
     pub fn jobs() -> Vec<Value> {
         let reply = Reply::to(Self::signed("GET", &Self::absolute("/api/v1/jobs")));

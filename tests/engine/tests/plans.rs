@@ -43,6 +43,8 @@ fn no_statement_scans_a_table() {
             ("GET", "files/photos/large", b"", 200),
             ("HEAD", "files/photos/large", b"", 200),
             ("GET", "files/none", b"", 404),
+            ("GET", "folders/photos", b"", 200),
+            ("GET", "folders/photos?sort=size&order=desc", b"", 200),
         ] {
             assert_eq!(
                 drive.send(&platform, drive.request(method, path, body)).await.status,
