@@ -305,13 +305,13 @@ fn refusal(error: DbError) -> Refused {
     let DbError::Violated(why) = &error else {
         return match error {
             // Two writers gave a new file the same name: the guard of the second sees it next time.
-            DbError::Duplicate(_) => Refused::TargetChanged,
+            DbError::Duplicate(what) if what.contains("nodes.name_nfc") => Refused::TargetChanged,
             error => Refused::For(error.into()),
         };
     };
     Refused::For(match why.as_str() {
-        "target_changed" | "parent_gone" => return Refused::TargetChanged,
-        "access_gone" => Error::Unauthenticated,
+        // Whoever may not write any more is told so when the target is read again.
+        "target_changed" | "parent_gone" | "access_gone" => return Refused::TargetChanged,
         "quota_exceeded" => Error::QuotaExceeded,
         "ingest_gone" => Error::invalid("body", "the upload took longer than a day"),
         "segments_gone" => Error::Unavailable(Unavailable::Bucket {

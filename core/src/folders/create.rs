@@ -15,8 +15,21 @@ pub struct Created {
     pub new: bool,
 }
 
+/// After so many lost races something else is wrong.
+const ATTEMPTS: usize = 20;
+
 /// Makes the folder at the address, whose parent must be there; one that is there already will do. Two round trips.
 pub async fn create<P: Platform>(platform: &P, address: &Address) -> Result<Created> {
+    for _ in 0..ATTEMPTS {
+        if let Some(created) = attempt(platform, address).await? {
+            return Ok(created);
+        }
+    }
+    Err(Error::Conflict(Conflict::Contended))
+}
+
+/// None where what was read has changed before the commit: somebody else made the folder, say.
+async fn attempt<P: Platform>(platform: &P, address: &Address) -> Result<Option<Created>> {
     let now = platform.host().now();
     let batch = vec![auth::look_up(&address.token, &address.space, now), resolve(address)];
     let mut results = platform.db().read(batch).await?.into_iter();
@@ -25,7 +38,7 @@ pub async fn create<P: Platform>(platform: &P, address: &Address) -> Result<Crea
     let resolved = Resolved::read(&rows(), address)?;
     let (parent, name) = match (resolved.node, resolved.parent, address.path.last()) {
         (Some(Node { kind: Kind::File(_), .. }), ..) => return Err(Error::Conflict(Conflict::IsAFile)),
-        (Some(node), ..) => return Ok(Created { node, new: false }),
+        (Some(node), ..) => return Ok(Some(Created { node, new: false })),
         (None, Some(parent), Some(name)) => (parent, name),
         (None, ..) => return Err(Error::NotFound),
     };
@@ -56,13 +69,12 @@ pub async fn create<P: Platform>(platform: &P, address: &Address) -> Result<Crea
     let space =
         Statement::new("update spaces set change_seq = change_seq + 1 where id = ?1").bind(&address.space);
     match platform.db().write(vec![guard, node, parent, space]).await {
-        Ok(_) => Ok(Created {
+        Ok(_) => Ok(Some(Created {
             node: Node { id, created_at: now, modified_at: now, kind: Kind::Folder },
             new: true,
-        }),
-        Err(DbError::Violated(why)) if why == "access_gone" => Err(Error::Unauthenticated),
-        Err(DbError::Violated(why)) if why == "parent_gone" => Err(Error::Conflict(Conflict::ParentMissing)),
-        Err(DbError::Duplicate(_)) => Err(Error::Conflict(Conflict::Contended)),
+        })),
+        Err(DbError::Violated(why)) if why == "access_gone" || why == "parent_gone" => Ok(None),
+        Err(DbError::Duplicate(what)) if what.contains("nodes.name_nfc") => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

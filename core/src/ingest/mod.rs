@@ -69,7 +69,7 @@ impl Ingest {
         format!("{}{n}", prefix(&self.key))
     }
 
-    /// The id of its `n`th segment, or of its `n`th page.
+    /// The id of its `n`th segment, or of its `n`th page; `n` is below [`IDS_PER_INGEST`].
     pub(crate) fn nth_id(&self, n: u64) -> u64 {
         self.id * IDS_PER_INGEST + n
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::Digest;
 
-use super::{Content, Ingest, Received};
+use super::{Content, IDS_PER_INGEST, Ingest, Received};
 use crate::digest::Sha256;
 use crate::error::{Error, Result};
 use crate::manifest::{Extent, Extents, combine_crc32};
@@ -86,6 +86,9 @@ impl<'a, P: Platform> Store<'a, P> {
         }
         let known = self.look_up(&pieces).await?;
         let segment = self.ingest.nth_id(self.segments.len() as u64);
+        if self.segments.len() as u64 >= IDS_PER_INGEST {
+            return Err(Error::invalid("body", "an upload in one piece ends at 8 TiB"));
+        }
         let mut packed = 0;
         for piece in pieces {
             let extent = match known.get(&piece.hash).or_else(|| self.own.get(&piece.hash)) {

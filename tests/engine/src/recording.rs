@@ -20,10 +20,7 @@ pub type Recorded<'a, P> = Ports<
 >;
 
 /// The platform, with its statements recorded.
-pub fn record<'a, P: Platform>(
-    inner: &'a P,
-    statements: &'a RefCell<Vec<Statement>>,
-) -> Recorded<'a, P> {
+pub fn record<'a, P: Platform>(inner: &'a P, statements: &'a RefCell<Vec<Statement>>) -> Recorded<'a, P> {
     Ports {
         db: Recording { inner: inner.db(), statements },
         bucket: inner.bucket(),
