@@ -69,7 +69,8 @@ async fn open<P: Platform>(
 
 /// What every response carries.
 fn finish<B>(response: &mut Response<B>, counts: &Counts) {
-    let signed_in = response.status() != StatusCode::UNAUTHORIZED;
+    // Whoever got past the token has had the database asked, and isn't told that the token is unknown.
+    let signed_in = counts.round_trips() > 0 && response.status() != StatusCode::UNAUTHORIZED;
     let headers = response.headers_mut();
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     // A file must never run as a page of this origin, whichever way it is opened.
