@@ -40,6 +40,30 @@ pub enum Error {
         /// The size of the content.
         size_bytes: u64,
     },
+    /// The folder that a deleted node was in isn't there any more.
+    #[error("the folder that it was in, {}, isn't there any more: restore that first, or say where to", name.as_ref().unwrap_or(id))]
+    ParentGone {
+        /// The folder's id, or that of one above it: the one to restore.
+        id: String,
+        /// Its name, while it is in the trash.
+        name: Option<String>,
+    },
+    /// More nodes than one request may be about.
+    #[error("{verb}: more than {limit} nodes at once")]
+    TooManyNodes {
+        /// What was to be done with them.
+        verb: &'static str,
+        /// How many may be.
+        limit: u64,
+    },
+    /// One operation of a batch failed, and so none was done.
+    #[error("operation {index}: {source}")]
+    Operation {
+        /// Its place in the batch, from 0.
+        index: usize,
+        /// Why.
+        source: Box<Self>,
+    },
     /// The space's quota doesn't allow it.
     #[error("the space's quota is exceeded")]
     QuotaExceeded,
@@ -69,6 +93,18 @@ pub enum Conflict {
     /// A file stands where a folder is to be made.
     #[error("a file is in the way")]
     IsAFile,
+    /// Something with this name is there already.
+    #[error("the name is taken")]
+    NameTaken,
+    /// A folder can't be moved or copied into itself, nor replaced by what it holds.
+    #[error("a folder can't be put into itself, nor replaced by itself or what is in it")]
+    IntoItself,
+    /// The top folder of a space stays.
+    #[error("the space's top folder can't be moved, copied or deleted")]
+    IsRoot,
+    /// Paths have an end.
+    #[error("the tree would be more than {} names deep", crate::path::MAX_DEPTH)]
+    TooDeep,
     /// Others keep changing the target. Try again.
     #[error("the target keeps changing")]
     Contended,
@@ -98,6 +134,21 @@ impl Error {
     /// Bad input in `field`.
     pub fn invalid(field: &'static str, reason: impl Into<String>) -> Self {
         Self::Invalid { field, reason: reason.into() }
+    }
+
+    /// The error as that of an operation in a batch.
+    #[must_use]
+    pub fn of_operation(self, index: usize) -> Self {
+        Self::Operation { index, source: Box::new(self) }
+    }
+
+    /// The error of the only operation in a batch.
+    #[must_use]
+    pub fn alone(self) -> Self {
+        match self {
+            Self::Operation { source, .. } => *source,
+            error => error,
+        }
     }
 }
 

@@ -22,6 +22,8 @@ pub mod files;
 pub mod folders;
 pub mod ingest;
 pub mod jobs;
+pub mod nodes;
+pub mod trash;
 pub mod tree;
 
 // The outside.

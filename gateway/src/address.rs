@@ -3,6 +3,7 @@
 use ledge_core::error::{Error, Result};
 use ledge_core::ids::SpaceId;
 use ledge_core::path::Path;
+use ledge_core::token::Token;
 use ledge_core::tree::Address;
 use percent_encoding::percent_decode_str;
 
@@ -11,10 +12,15 @@ use crate::routes::Matched;
 
 /// Whose request, and what it is about. Who it is comes first: a stranger learns nothing about paths.
 pub(crate) fn address(matched: &Matched<'_>) -> Result<Address> {
-    let token = credentials::token(&matched.parts.headers)?;
-    let space = SpaceId::parse(matched.space).ok_or(Error::NotFound)?;
+    let (token, space) = space(matched)?;
     let names = if matched.path.is_empty() { Vec::new() } else { names(matched.path)? };
     Ok(Address { token, space, path: Path::parse(names)? })
+}
+
+/// Whose request, and about which space.
+pub(crate) fn space(matched: &Matched<'_>) -> Result<(Token, SpaceId)> {
+    let token = credentials::token(&matched.parts.headers)?;
+    Ok((token, SpaceId::parse(matched.space).ok_or(Error::NotFound)?))
 }
 
 fn names(path: &str) -> Result<Vec<String>> {

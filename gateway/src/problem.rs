@@ -18,10 +18,17 @@ struct Problem<'a> {
     detail: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<&'a str>,
+    /// Which operation of a batch, from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operation: Option<usize>,
 }
 
 /// The answer to a request that failed. What is not the client's fault goes to the log, with its cause.
 pub(crate) fn response(host: &impl Host, error: &Error) -> Response<ReadPlan> {
+    let (error, operation) = match error {
+        Error::Operation { index, source } => (source.as_ref(), Some(*index)),
+        error => (error, None),
+    };
     let (status, code) = status_and_code(error);
     match error {
         Error::Internal(_) => host.report(&error.to_string()),
@@ -39,7 +46,7 @@ pub(crate) fn response(host: &impl Host, error: &Error) -> Response<ReadPlan> {
         Error::Invalid { field, .. } => Some(*field),
         _ => None,
     };
-    let mut response = build(status, code, &detail, field);
+    let mut response = build(status, code, &detail, (field, operation));
     let headers = response.headers_mut();
     match error {
         Error::Unauthenticated => {
@@ -71,9 +78,16 @@ fn status_and_code(error: &Error) -> (StatusCode, &'static str) {
                 Conflict::NotAFolder => "not_a_folder",
                 Conflict::IsAFolder => "is_a_folder",
                 Conflict::IsAFile => "is_a_file",
+                Conflict::NameTaken => "name_taken",
+                Conflict::IntoItself => "into_itself",
+                Conflict::IsRoot => "is_root",
+                Conflict::TooDeep => "too_deep",
                 Conflict::Contended => "contended",
             },
         ),
+        Error::ParentGone { .. } => (StatusCode::CONFLICT, "parent_gone"),
+        Error::TooManyNodes { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "too_many_nodes"),
+        Error::Operation { source, .. } => status_and_code(source),
         Error::PreconditionFailed => (StatusCode::PRECONDITION_FAILED, "precondition_failed"),
         Error::RangeNotSatisfiable { .. } => (StatusCode::RANGE_NOT_SATISFIABLE, "range_not_satisfiable"),
         Error::QuotaExceeded => (StatusCode::INSUFFICIENT_STORAGE, "quota_exceeded"),
@@ -90,10 +104,15 @@ pub(crate) fn no_route() -> Response<ReadPlan> {
 
 /// A problem that comes from HTTP itself and not from a use case.
 pub(crate) fn plain(status: StatusCode, code: &str, detail: &str) -> Response<ReadPlan> {
-    build(status, code, detail, None)
+    build(status, code, detail, (None, None))
 }
 
-fn build(status: StatusCode, code: &str, detail: &str, field: Option<&str>) -> Response<ReadPlan> {
+fn build(
+    status: StatusCode,
+    code: &str,
+    detail: &str,
+    (field, operation): (Option<&str>, Option<usize>),
+) -> Response<ReadPlan> {
     let problem = Problem {
         r#type: format!("urn:ledge:problem:{code}"),
         title: status.canonical_reason().unwrap_or("Error"),
@@ -101,6 +120,7 @@ fn build(status: StatusCode, code: &str, detail: &str, field: Option<&str>) -> R
         code,
         detail,
         field,
+        operation,
     };
     let mut response = Response::new(ReadPlan::inline(serde_json::to_vec(&problem).unwrap_or_default()));
     *response.status_mut() = status;

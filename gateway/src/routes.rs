@@ -28,12 +28,29 @@ pub(crate) async fn answer<P: Platform, U: Upload>(
         ["api", "v1", "spaces", space, "files", path] => match *method {
             Method::GET | Method::HEAD => rest::files::get(platform, matched(space, path)).await,
             Method::PUT => rest::files::put(platform, matched(space, path), upload).await,
-            _ => return not_allowed("GET, HEAD, PUT"),
+            Method::DELETE => rest::files::delete(platform, matched(space, path)).await,
+            _ => return not_allowed("GET, HEAD, PUT, DELETE"),
         },
         ["api", "v1", "spaces", space, "folders", path] => match *method {
             Method::GET | Method::HEAD => rest::folders::list(platform, matched(space, path)).await,
             Method::PUT => rest::folders::put(platform, matched(space, path)).await,
-            _ => return not_allowed("GET, HEAD, PUT"),
+            Method::DELETE => rest::folders::delete(platform, matched(space, path)).await,
+            _ => return not_allowed("GET, HEAD, PUT, DELETE"),
+        },
+        ["api", "v1", "spaces", space, "nodes", "batch"] => match *method {
+            Method::POST => rest::nodes::batch(platform, matched(space, ""), upload).await,
+            _ => return not_allowed("POST"),
+        },
+        ["api", "v1", "spaces", space, "trash"] => match *method {
+            Method::GET | Method::HEAD => rest::trash::list(platform, matched(space, "")).await,
+            _ => return not_allowed("GET, HEAD"),
+        },
+        ["api", "v1", "spaces", space, "trash", item] => match item.split_once('/') {
+            Some((id, "restore")) => match *method {
+                Method::POST => rest::trash::restore(platform, matched(space, id), upload).await,
+                _ => return not_allowed("POST"),
+            },
+            _ => return problem::no_route(),
         },
         ["api", "v1", "jobs"] => match *method {
             Method::GET | Method::HEAD => rest::jobs::list(platform, parts).await,

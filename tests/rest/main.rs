@@ -1,9 +1,11 @@
 //! The REST API, from outside.
 
-#![allow(clippy::unwrap_used, reason = "test code")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
 
 mod auth;
 mod budgets;
 mod files;
 mod folders;
 mod jobs;
+mod nodes;
+mod trash;

@@ -104,6 +104,40 @@ impl Drive {
         Reply::to(Self::signed("GET", &Self::absolute(&url)))
     }
 
+    /// A request about something of the space: `trash`, `nodes/batch`.
+    pub fn in_space(method: &str, path: &str) -> RequestBuilder {
+        Self::signed(method, &Self::absolute(&format!("/api/v1/spaces/{}/{path}", server().space)))
+    }
+
+    /// Puts a file into the trash.
+    pub fn delete(&self, path: &str) -> Reply {
+        Reply::to(self.request("DELETE", path))
+    }
+
+    /// Puts a folder in the folder into the trash; the empty path is the folder itself.
+    pub fn delete_folder(&self, path: &str) -> Reply {
+        Reply::to(Self::in_space("DELETE", &format!("folders/{}/{path}", self.folder)))
+    }
+
+    /// A path in the folder as batches take it: nothing is encoded.
+    pub fn path(&self, path: &str) -> String {
+        format!("/{}/{path}", self.folder)
+    }
+
+    /// Sends a batch: a JSON array of operations.
+    pub fn batch(operations: &Value) -> Reply {
+        let body = serde_json::json!({ "operations": operations }).to_string();
+        Reply::to(Self::in_space("POST", "nodes/batch").body(body))
+    }
+
+    /// The names in a folder in the folder, in order.
+    pub fn names(&self, path: &str) -> Vec<String> {
+        let page = self.list(path, "?limit=1000");
+        assert_eq!(page.status, 200, "{path}");
+        let entries = page.json()["entries"].as_array().expect("a list").clone();
+        entries.iter().map(|entry| entry["name"].as_str().expect("a name").to_owned()).collect()
+    }
+
     /// The caller's jobs.
     pub fn jobs() -> Vec<Value> {
         let reply = Reply::to(Self::signed("GET", &Self::absolute("/api/v1/jobs")));

@@ -282,7 +282,7 @@ fn page_rows(pages: &[(PageRef, &[manifest::Extent])]) -> Result<Vec<Statement>>
 }
 
 /// One statement for each piece of a JSON array that may be longer than a bound text can be.
-fn for_each_piece<T: serde::Serialize>(
+pub(crate) fn for_each_piece<T: serde::Serialize>(
     rows: impl Iterator<Item = T>,
     statement: impl Fn(String) -> Statement,
 ) -> Result<Vec<Statement>> {

@@ -73,10 +73,7 @@ pub async fn list<P: Platform>(platform: &P, address: &Address, listing: &Listin
     }
     let rows = rows();
     let row = rows.first().ok_or_else(|| Error::Internal("a listing without a row".to_owned()))?;
-    let next = match row.text_or_null("last_id")? {
-        Some(id) => Some(write_cursor(listing, row.value("last_key"), id)),
-        None => None,
-    };
+    let next = row.text_or_null("last_id")?.map(|id| write_cursor(listing, row.value("last_key"), id));
     Ok(Page { folder, entries: row.text("entries")?.to_owned(), next })
 }
 

@@ -12,14 +12,16 @@ use crate::path::Path;
 use crate::ports::Timestamp;
 use crate::token::Token;
 
-/// A condition in SQL: the node ?4 is a folder from which living folders lead up to the root of the space ?2.
+/// A condition in SQL: the node ?4 is a folder from which living folders lead up to the root of the space ?2,
+/// few enough for one more name ([`crate::path::MAX_DEPTH`]: a move may have pushed it down).
 pub(crate) const PARENT_LIVES: &str = "exists (
-    with recursive up (id, parent_id) as (
-      select id, parent_id from nodes where id = ?4 and kind = 'folder' and trashed_at is null
+    with recursive up (id, parent_id, depth) as (
+      select id, parent_id, 1 from nodes where id = ?4 and kind = 'folder' and trashed_at is null
       union all
-      select n.id, n.parent_id from up u cross join nodes n where n.id = u.parent_id and n.trashed_at is null
+      select n.id, n.parent_id, u.depth + 1
+        from up u cross join nodes n where n.id = u.parent_id and n.trashed_at is null
     )
-    select 1 from up u cross join spaces s on s.root_id = u.id where s.id = ?2)";
+    select 1 from up u cross join spaces s on s.root_id = u.id where s.id = ?2 and u.depth <= 128)";
 
 /// Whose request, and what it is about.
 #[derive(Debug, Clone)]

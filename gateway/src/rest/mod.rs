@@ -1,9 +1,12 @@
 //! The REST API: one folder a resource, one file a verb.
 
+mod body;
 pub(crate) mod files;
 pub(crate) mod folders;
 pub(crate) mod jobs;
+pub(crate) mod nodes;
 mod query;
+pub(crate) mod trash;
 
 use http::{HeaderValue, Response, StatusCode, header};
 use ledge_core::error::{Error, Result};
@@ -17,4 +20,11 @@ fn json(status: StatusCode, value: &impl Serialize) -> Result<Response<ReadPlan>
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Ok(response)
+}
+
+/// 204.
+fn no_content() -> Response<ReadPlan> {
+    let mut response = Response::new(ReadPlan::default());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    response
 }

@@ -1,8 +1,10 @@
 //! `/api/v1/spaces/{space}/files/{path}`: content.
 
+mod delete;
 mod get;
 mod multipart;
 mod put;
 
+pub(crate) use delete::delete;
 pub(crate) use get::get;
 pub(crate) use put::put;

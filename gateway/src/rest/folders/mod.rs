@@ -1,8 +1,10 @@
 //! `/api/v1/spaces/{space}/folders/{path}`: folders.
 
+mod delete;
 mod list;
 mod put;
 
+pub(crate) use delete::delete;
 pub(crate) use list::list;
 pub(crate) use put::put;
 

@@ -1,0 +1,238 @@
+//! The commit: what was decided, in one batch that holds only if what was read still does.
+
+use super::decide::Plan;
+use super::{MAX_COPIED_NODES, Verb};
+use crate::auth;
+use crate::error::{Conflict, Error, Result, Unavailable};
+use crate::files::for_each_piece;
+use crate::ids::{AccountId, SpaceId};
+use crate::manifest;
+use crate::path::MAX_DEPTH;
+use crate::ports::{Db, DbError, Platform, Statement, Timestamp};
+use crate::token::Token;
+
+/// Why a commit didn't happen.
+pub(super) enum Refused {
+    /// The tree isn't what it was when it was read: read again, decide again.
+    TreeChanged,
+    /// Anything else.
+    For(Error),
+}
+
+/// A plan that is ready to be committed.
+pub(super) struct Commit<'a> {
+    pub(super) token: &'a Token,
+    pub(super) space: &'a SpaceId,
+    pub(super) account: &'a AccountId,
+    pub(super) now: Timestamp,
+    pub(super) plan: &'a Plan,
+}
+
+/// `tree`: every node of the trees that ?1 lists, `[[top, head, version head, mask], …]`, with what its copy's id is
+/// made from. `up` is the parent's key; null for a top.
+macro_rules! tree {
+    () => {
+        "with recursive tree (n, id, up, head, version_head, mask) as (
+            select s.n, s.id, null, json_extract(c.value, '$[1]'), json_extract(c.value, '$[2]'),
+                   json_extract(c.value, '$[3]')
+              from json_each(?1) c cross join nodes s on s.id = json_extract(c.value, '$[0]')
+            union all
+            select k.n, k.id, t.n, t.head, t.version_head, t.mask
+              from tree t cross join nodes k where k.parent_id = t.id and k.trashed_at is null
+        ) "
+    };
+}
+
+/// New nodes, the tops parked under no parent and named by their ids until they get their places. SQLite has no xor.
+const COPY_NODES: &str = concat!(
+    tree!(),
+    "insert into nodes (id, space_id, parent_id, name, name_nfc, kind, version_id, created_at, modified_at)
+     select t.head || printf('%012x', (t.n | t.mask) - (t.n & t.mask)), o.space_id,
+            case when t.up is null then '' else t.head || printf('%012x', (t.up | t.mask) - (t.up & t.mask)) end,
+            o.name,
+            case when t.up is null then t.head || printf('%012x', (t.n | t.mask) - (t.n & t.mask))
+                 else o.name_nfc end,
+            o.kind,
+            case when o.version_id is not null
+                 then t.version_head || printf('%012x', (t.n | t.mask) - (t.n & t.mask)) end,
+            ?2, case o.kind when 'file' then o.modified_at else ?2 end
+       from tree t cross join nodes o on o.n = t.n"
+);
+
+/// Their versions: the current one of each file, with its blob.
+const COPY_VERSIONS: &str = concat!(
+    tree!(),
+    "insert into versions (id, node_id, blob_id, author_id, created_at, modified_at)
+     select t.version_head || printf('%012x', (t.n | t.mask) - (t.n & t.mask)),
+            t.head || printf('%012x', (t.n | t.mask) - (t.n & t.mask)), v.blob_id, ?3, ?2, v.modified_at
+       from tree t cross join nodes o on o.n = t.n cross join versions v on v.id = o.version_id"
+);
+
+/// What they add to the space.
+const COPY_BYTES: &str = concat!(
+    tree!(),
+    "update spaces set used_bytes = used_bytes + (
+        select coalesce(sum(b.size_bytes), 0)
+          from tree t cross join nodes o on o.n = t.n cross join versions v on v.id = o.version_id
+         cross join blobs b on b.id = v.blob_id)
+      where id = ?2"
+);
+
+/// Refuses copies of too many nodes; the recursion ends where it has met one too many.
+const COPY_LIMIT: &str = "insert into guard (why)
+    with recursive tree (id) as (
+        select s.id from json_each(?1) c cross join nodes s on s.id = json_extract(c.value, '$[0]')
+        union all
+        select k.id from tree t cross join nodes k where k.parent_id = t.id and k.trashed_at is null
+        limit ?2 + 1
+    ) select 'too_many_nodes' where (select count(*) from tree) > ?2";
+
+/// Refuses what has grown beyond the quota by now.
+const QUOTA: &str = "insert into guard (why)
+    select 'quota_exceeded' from spaces where id = ?1 and used_bytes > quota_bytes";
+
+/// Refuses trees that would reach too deep: ?1 lists the tops with the depth that each will have.
+const DEPTH: &str = "insert into guard (why)
+    with recursive down (id, depth) as (
+        select json_extract(value, '$[0]'), json_extract(value, '$[1]') from json_each(?1)
+        union all
+        select k.id, d.depth + 1 from down d cross join nodes k
+         where k.parent_id = d.id and k.trashed_at is null and d.depth <= ?2
+    ) select 'too_deep' where exists (select 1 from down where depth > ?2)";
+
+/// Refuses if one of the nodes of ?2, `[[id, parent, name, trashed at, version or null], …]`, isn't as it was.
+const UNCHANGED: &str = "insert into guard (why)
+    select 'tree_changed' where (
+        select count(*) from json_each(?2) e cross join nodes n on n.id = json_extract(e.value, '$[0]')
+         where n.space_id = ?1 and n.parent_id = json_extract(e.value, '$[1]')
+           and n.name_nfc = json_extract(e.value, '$[2]') and n.trashed_at is json_extract(e.value, '$[3]')
+           and (json_extract(e.value, '$[4]') is null or n.version_id is json_extract(e.value, '$[4]'))
+    ) <> json_array_length(?2)";
+
+/// Gives the nodes of ?1 their places: `[[id, parent, name, NFC name, trashed at, trashed from], …]`.
+const PLACE: &str =
+    "update nodes set parent_id = json_extract(p.value, '$[1]'), name = json_extract(p.value, '$[2]'),
+           name_nfc = json_extract(p.value, '$[3]'), trashed_at = json_extract(p.value, '$[4]'),
+           trashed_from = json_extract(p.value, '$[5]')
+      from json_each(?1) p where nodes.id = json_extract(p.value, '$[0]')";
+
+/// How many of the nodes of ?1 are in those places.
+const PLACED: &str = "select count(*) as placed
+      from json_each(?1) p cross join nodes n on n.id = json_extract(p.value, '$[0]')
+     where n.parent_id = json_extract(p.value, '$[1]') and n.name = json_extract(p.value, '$[2]')
+       and n.trashed_at is json_extract(p.value, '$[4]')";
+
+impl Commit<'_> {
+    /// Commits. A lost answer is looked up, and the batch sent once more where it didn't take effect.
+    pub(super) async fn run<P: Platform>(&self, platform: &P) -> Result<(), Refused> {
+        let batch = self.statements().map_err(Refused::For)?;
+        let mut lost = match platform.db().write(batch.clone()).await {
+            Ok(_) => return Ok(()),
+            Err(DbError::Unavailable(cause)) => cause,
+            Err(error) => return Err(refusal(error)),
+        };
+        for again in [true, false] {
+            if self.happened(platform).await.map_err(Refused::For)? {
+                return Ok(());
+            }
+            if again {
+                match platform.db().write(batch.clone()).await {
+                    Ok(_) => return Ok(()),
+                    Err(DbError::Unavailable(cause)) => lost = cause,
+                    // The first attempt may have arrived after it was looked for.
+                    Err(error) => match self.happened(platform).await {
+                        Ok(true) => return Ok(()),
+                        Ok(false) => return Err(refusal(error)),
+                        Err(error) => return Err(Refused::For(error)),
+                    },
+                }
+            }
+        }
+        Err(Refused::For(Error::Unavailable(Unavailable::Database { cause: lost })))
+    }
+
+    async fn happened<P: Platform>(&self, platform: &P) -> Result<bool> {
+        let look = for_each_piece(self.places(), |json| Statement::new(PLACED).bind(json))?;
+        let mut placed = 0;
+        for row in platform.db().read(look).await?.iter().flatten() {
+            placed += row.unsigned("placed")?;
+        }
+        Ok(placed == self.plan.places.len() as u64)
+    }
+
+    fn statements(&self) -> Result<Vec<Statement>> {
+        let plan = self.plan;
+        let mut batch = self.guards()?;
+        if !plan.copies.is_empty() {
+            batch.extend(self.copies()?);
+        }
+        if !plan.displaced.is_empty() {
+            // Two nodes can't have a name at once, not even between two rows of an update.
+            let park = "update nodes set parent_id = '', name_nfc = id where id in (select value from json_each(?1))";
+            batch.push(Statement::new(park).bind(manifest::to_json(&plan.displaced)?));
+        }
+        batch.extend(for_each_piece(self.places(), |json| Statement::new(PLACE).bind(json))?);
+        let parents = "update nodes set modified_at = ?2 where id in (select value from json_each(?1))";
+        batch.push(Statement::new(parents).bind(manifest::to_json(&plan.parents)?).bind(self.now));
+        let space = "update spaces set change_seq = change_seq + 1 where id = ?1";
+        batch.push(Statement::new(space).bind(self.space));
+        Ok(batch)
+    }
+
+    fn guards(&self) -> Result<Vec<Statement>> {
+        let plan = self.plan;
+        let access = format!("insert into guard (why) select 'access_gone' where not {}", auth::STILL_WRITES);
+        let mut guards =
+            vec![Statement::new(access).bind(self.token.hash().to_string()).bind(self.space).bind(self.now)];
+        let entries = plan.before.iter().map(|(id, entry)| {
+            let version = plan.versions.get(id);
+            (id, &entry.parent, &entry.nfc, entry.trashed_at.map(|at| at.0), version)
+        });
+        guards.extend(for_each_piece(entries, |json| Statement::new(UNCHANGED).bind(self.space).bind(json))?);
+        if !plan.deeper.is_empty() {
+            let depth = Statement::new(DEPTH).bind(manifest::to_json(&plan.deeper)?);
+            guards.push(depth.bind(MAX_DEPTH as u64));
+        }
+        Ok(guards)
+    }
+
+    fn copies(&self) -> Result<Vec<Statement>> {
+        let copies: Vec<_> = (self.plan.copies.iter())
+            .map(|copied| (&copied.source, &copied.head, &copied.version_head, copied.mask))
+            .collect();
+        let copies = manifest::to_json(&copies)?;
+        let on_copies = |sql: &'static str| Statement::new(sql).bind(copies.as_str());
+        Ok(vec![
+            on_copies(COPY_LIMIT).bind(MAX_COPIED_NODES),
+            on_copies(COPY_BYTES).bind(self.space),
+            Statement::new(QUOTA).bind(self.space),
+            on_copies(COPY_NODES).bind(self.now),
+            on_copies(COPY_VERSIONS).bind(self.now).bind(self.account),
+        ])
+    }
+
+    fn places(&self) -> impl Iterator<Item = impl serde::Serialize> {
+        self.plan.places.iter().map(|(id, entry)| {
+            let trashed_at = entry.trashed_at.map(|at| at.0);
+            (id, &entry.parent, &entry.name, &entry.nfc, trashed_at, &entry.trashed_from)
+        })
+    }
+}
+
+fn refusal(error: DbError) -> Refused {
+    let DbError::Violated(why) = &error else {
+        return match error {
+            // Somebody else took a name that was free.
+            DbError::Duplicate(_) => Refused::TreeChanged,
+            error => Refused::For(error.into()),
+        };
+    };
+    Refused::For(match why.as_str() {
+        "tree_changed" => return Refused::TreeChanged,
+        "access_gone" => Error::Unauthenticated,
+        "quota_exceeded" => Error::QuotaExceeded,
+        "too_deep" => Error::Conflict(Conflict::TooDeep),
+        "too_many_nodes" => Error::TooManyNodes { verb: Verb::Copy.name(), limit: MAX_COPIED_NODES },
+        _ => error.into(),
+    })
+}

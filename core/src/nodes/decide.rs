@@ -1,0 +1,366 @@
+//! What operations come to, one after another, on what was read: pure rules. The commit holds if nothing of it has
+//! changed.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::numbers::{Numbered, Numbers};
+use super::read::{Found, Read};
+use super::view::{Entry, View, Way};
+use super::{Expected, OnConflict, Operation, Outcome, Verb, trash_root};
+use crate::conditions::{Current, Verdict};
+use crate::error::{Conflict, Error, Result};
+use crate::ids::{NodeId, SpaceId, VersionId};
+use crate::path::{MAX_DEPTH, Name};
+use crate::ports::{Host, Timestamp};
+
+/// What is to be committed.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// What each operation came to.
+    pub(super) outcomes: Vec<Outcome>,
+    /// What was read.
+    pub(super) before: View,
+    /// The versions that conditions were evaluated on, by node.
+    pub(super) versions: HashMap<String, String>,
+    /// The nodes that are somewhere else or someone else's after, copies among them.
+    pub(super) places: Vec<(String, Entry)>,
+    /// Those of them that stand where another one goes: they leave first.
+    pub(super) displaced: Vec<String>,
+    /// Trees that come to lie deeper: the top as it is before, and the depth that it will have.
+    pub(super) deeper: Vec<(String, usize)>,
+    /// What is copied.
+    pub(super) copies: Vec<Copied>,
+    /// Folders whose list of children changes.
+    pub(super) parents: BTreeSet<String>,
+}
+
+/// A tree that is copied. The id of each new node is `head`, then 12 hex digits: its old node's integer key, xor `mask`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Copied {
+    pub(super) source: String,
+    pub(super) head: String,
+    pub(super) version_head: String,
+    pub(super) mask: u64,
+}
+
+impl Copied {
+    /// Makes up the ids: all but their last 48 bits come from one UUIDv7 each, the mask hides the key.
+    fn new(host: &impl Host, source: &str) -> Self {
+        let (node, version) = (NodeId::new(host), VersionId::new(host));
+        let split = |id: &str| -> (String, u64) {
+            let (head, tail) = id.split_at_checked(24).unwrap_or((id, ""));
+            (head.to_owned(), u64::from_str_radix(tail, 16).unwrap_or_default())
+        };
+        let (head, mask) = split(node.as_str());
+        Self { source: source.to_owned(), head, version_head: split(version.as_str()).0, mask }
+    }
+
+    fn id(&self, key: u64) -> String {
+        format!("{}{:012x}", self.head, self.mask ^ key)
+    }
+}
+
+/// Decides on all operations. Where a free name is needed and none was looked up, `numbers` wants some after it, and the
+/// plan is void.
+pub(super) fn decide(
+    host: &impl Host,
+    space: &SpaceId,
+    operations: &[Operation],
+    read: &Read,
+    numbers: &mut Numbers,
+) -> Result<Plan> {
+    let mut state = State::new(space, read, operations, host.now());
+    let mut outcomes = Vec::with_capacity(operations.len());
+    for (index, (operation, found)) in operations.iter().zip(&read.found).enumerate() {
+        let outcome = state.apply(host, operation, found, numbers);
+        outcomes.push(outcome.map_err(|error| error.of_operation(index))?);
+    }
+    state.plan(read, outcomes)
+}
+
+/// The tree while the operations are applied.
+struct State {
+    now: Timestamp,
+    trash: String,
+    view: View,
+    /// What stands under a name in a folder, as far as it is known.
+    names: HashMap<(String, String), Option<String>>,
+    touched: Vec<String>,
+    named: HashSet<String>,
+    versions: HashMap<String, String>,
+    copies: Vec<(Copied, String)>,
+    parents: BTreeSet<String>,
+}
+
+impl State {
+    fn new(space: &SpaceId, read: &Read, operations: &[Operation], now: Timestamp) -> Self {
+        let view = read.view.clone();
+        let names = operations.iter().zip(&read.found).filter_map(|(operation, found)| {
+            let nfc = match &operation.to.name {
+                Some(name) => name.nfc().to_owned(),
+                None => view.get(found.node.as_deref()?)?.nfc.clone(),
+            };
+            Some(((found.folder.clone()?, nfc), found.occupant.clone()))
+        });
+        Self {
+            now,
+            trash: trash_root(space),
+            names: names.collect(),
+            view,
+            touched: Vec::new(),
+            named: HashSet::new(),
+            versions: HashMap::new(),
+            copies: Vec::new(),
+            parents: BTreeSet::new(),
+        }
+    }
+
+    fn apply(
+        &mut self,
+        host: &impl Host,
+        operation: &Operation,
+        found: &Found,
+        numbers: &mut Numbers,
+    ) -> Result<Outcome> {
+        let id = found.node.clone().ok_or(Error::NotFound)?;
+        let entry = self.source(operation, &id)?;
+        if operation.verb == Verb::Delete {
+            self.trash(&id);
+            let name = entry.name.clone();
+            return outcome(operation.verb, &id, &entry, name, &entry.parent, None);
+        }
+        let folder = self.folder(operation, &id, found)?;
+        let name = match &operation.to.name {
+            Some(name) => name.clone(),
+            None => Name::parse(&entry.name)?,
+        };
+        let occupant = self.names.get(&(folder.clone(), name.nfc().to_owned())).cloned().flatten();
+        let mut replaced = None;
+        let name = match (occupant, operation.conflict) {
+            (None, _) => name,
+            (Some(occupant), _) if occupant == id && operation.verb == Verb::Move => name,
+            (Some(_), OnConflict::Fail) => return Err(Error::Conflict(Conflict::NameTaken)),
+            (Some(occupant), OnConflict::Replace) => {
+                if self.view.is_within(&id, &occupant) {
+                    return Err(Error::Conflict(Conflict::IntoItself));
+                }
+                self.trash(&occupant);
+                replaced = Some(occupant);
+                name
+            }
+            (Some(_), OnConflict::Rename) => {
+                match self.free_name(Numbered::new(&folder, &name, entry.is_folder), numbers)? {
+                    Some(name) => name,
+                    // To be decided again with numbers.
+                    None => return outcome(operation.verb, &id, &entry, entry.name.clone(), &folder, None),
+                }
+            }
+        };
+        let id = self.place(host, operation.verb, &id, &entry, &folder, &name)?;
+        outcome(operation.verb, &id, &entry, name.as_str().to_owned(), &folder, replaced.as_deref())
+    }
+
+    /// The node of an operation, if it may be its node.
+    fn source(&mut self, operation: &Operation, id: &str) -> Result<Entry> {
+        let entry = self.view.get(id).ok_or(Error::NotFound)?.clone();
+        if operation.verb == Verb::Restore {
+            if entry.trashed_at.is_none() {
+                return Err(Error::NotFound);
+            }
+        } else {
+            match self.view.way(id) {
+                Way::Lives { depth: 0 } => return Err(Error::Conflict(Conflict::IsRoot)),
+                Way::Lives { .. } => {}
+                Way::Gone { .. } => return Err(Error::NotFound),
+            }
+        }
+        if operation.verb != Verb::Copy && !self.named.insert(id.to_owned()) {
+            return Err(Error::invalid("operations", "an earlier operation is about the same node"));
+        }
+        match &operation.expected {
+            Expected::Any => {}
+            Expected::Folder if entry.is_folder => {}
+            Expected::Folder => return Err(Error::Conflict(Conflict::NotAFolder)),
+            Expected::File(_) if entry.is_folder => return Err(Error::Conflict(Conflict::IsAFolder)),
+            Expected::File(conditions) => {
+                let current = Current { etag: entry.etag.as_deref(), modified_at: entry.modified_at };
+                if conditions.evaluate(Some(current), false) != Verdict::Proceed {
+                    return Err(Error::PreconditionFailed);
+                }
+                self.versions.extend(entry.version.clone().map(|version| (id.to_owned(), version)));
+            }
+        }
+        Ok(entry)
+    }
+
+    /// The folder that a node is to go to, if it may go there.
+    fn folder(&self, operation: &Operation, id: &str, found: &Found) -> Result<String> {
+        let missing = |at: &str| {
+            if operation.verb == Verb::Restore && operation.to.parent.is_none() {
+                let name = self.view.get(at).map(|entry| entry.name.clone());
+                return Error::ParentGone { id: at.to_owned(), name };
+            }
+            Error::Conflict(Conflict::ParentMissing)
+        };
+        let folder = found.folder.as_deref().ok_or_else(|| missing(""))?;
+        let entry = self.view.get(folder).ok_or_else(|| missing(folder))?;
+        let depth = match self.view.way(folder) {
+            Way::Lives { depth } => depth,
+            Way::Gone { at } => return Err(missing(&at)),
+        };
+        if !entry.is_folder {
+            return Err(Error::Conflict(Conflict::NotAFolder));
+        }
+        if self.view.is_within(folder, id) {
+            return Err(Error::Conflict(Conflict::IntoItself));
+        }
+        if depth >= MAX_DEPTH {
+            return Err(Error::Conflict(Conflict::TooDeep));
+        }
+        Ok(folder.to_owned())
+    }
+
+    fn free_name(&self, numbered: Numbered, numbers: &mut Numbers) -> Result<Option<Name>> {
+        let Some(free) = numbers.free(&numbered) else { return Ok(None) };
+        for number in free {
+            let name = numbered.with(*number)?;
+            let key = (numbered.folder().to_owned(), name.nfc().to_owned());
+            if !matches!(self.names.get(&key), Some(Some(_))) {
+                return Ok(Some(name));
+            }
+        }
+        Err(Error::Conflict(Conflict::NameTaken))
+    }
+
+    fn trash(&mut self, id: &str) {
+        let Some(mut entry) = self.view.get(id).cloned() else { return };
+        self.leave(id, &entry);
+        entry.trashed_at = Some(self.now);
+        entry.trashed_from = Some(std::mem::replace(&mut entry.parent, self.trash.clone()));
+        self.touch(id, entry);
+    }
+
+    fn leave(&mut self, id: &str, entry: &Entry) {
+        if entry.trashed_at.is_none() {
+            let key = (entry.parent.clone(), entry.nfc.clone());
+            if self.names.get(&key).is_none_or(|occupant| occupant.as_deref() == Some(id)) {
+                self.names.insert(key, None);
+            }
+            self.parents.insert(entry.parent.clone());
+        }
+    }
+
+    fn place(
+        &mut self,
+        host: &impl Host,
+        verb: Verb,
+        id: &str,
+        entry: &Entry,
+        folder: &str,
+        name: &Name,
+    ) -> Result<String> {
+        let mut placed = Entry {
+            parent: folder.to_owned(),
+            name: name.as_str().to_owned(),
+            nfc: name.nfc().to_owned(),
+            trashed_at: None,
+            trashed_from: None,
+            ..entry.clone()
+        };
+        let id = if verb == Verb::Copy {
+            let copied = Copied::new(host, id);
+            let key = entry.key.ok_or_else(|| Error::Internal("a copy is copied".to_owned()))?;
+            let new = copied.id(key);
+            self.copies.push((copied, new.clone()));
+            placed.key = None;
+            new
+        } else {
+            if placed == *entry {
+                return Ok(id.to_owned());
+            }
+            self.leave(id, entry);
+            id.to_owned()
+        };
+        self.names.insert((folder.to_owned(), placed.nfc.clone()), Some(id.clone()));
+        self.parents.insert(folder.to_owned());
+        self.touch(&id, placed);
+        Ok(id)
+    }
+
+    fn touch(&mut self, id: &str, entry: Entry) {
+        self.view.put(id, entry);
+        if !self.touched.iter().any(|touched| touched == id) {
+            self.touched.push(id.to_owned());
+        }
+    }
+
+    fn plan(self, read: &Read, outcomes: Vec<Outcome>) -> Result<Plan> {
+        let sources: HashMap<&str, &str> =
+            self.copies.iter().map(|(copied, id)| (id.as_str(), copied.source.as_str())).collect();
+        let places: Vec<(String, Entry)> = self
+            .touched
+            .iter()
+            .filter_map(|id| Some((id.clone(), self.view.get(id)?.clone())))
+            .filter(|(id, entry)| read.view.get(id) != Some(entry))
+            .collect();
+        let mut deeper = Vec::new();
+        for (id, entry) in &places {
+            let Way::Lives { depth } = self.view.way(id) else { continue };
+            if depth > MAX_DEPTH {
+                return Err(Error::Conflict(Conflict::TooDeep));
+            }
+            let was_as_deep = matches!(read.view.way(id), Way::Lives { depth: before } if before >= depth);
+            if entry.is_folder && !was_as_deep {
+                deeper
+                    .push((sources.get(id.as_str()).map_or_else(|| id.clone(), ToString::to_string), depth));
+            }
+        }
+        let taken: HashSet<(&str, &str)> = places
+            .iter()
+            .filter(|(_, entry)| entry.trashed_at.is_none())
+            .map(|(_, entry)| (entry.parent.as_str(), entry.nfc.as_str()))
+            .collect();
+        let displaced = places
+            .iter()
+            .filter(|(id, entry)| {
+                read.view.get(id).is_some_and(|before| {
+                    let stays = (&before.parent, &before.nfc) == (&entry.parent, &entry.nfc);
+                    before.trashed_at.is_none()
+                        && !stays
+                        && taken.contains(&(before.parent.as_str(), before.nfc.as_str()))
+                })
+            })
+            .map(|(id, _)| id.clone())
+            .collect();
+        Ok(Plan {
+            outcomes,
+            before: read.view.clone(),
+            versions: self.versions,
+            places,
+            displaced,
+            deeper,
+            copies: self.copies.into_iter().map(|(copied, _)| copied).collect(),
+            parents: self.parents,
+        })
+    }
+}
+
+fn outcome(
+    verb: Verb,
+    id: &str,
+    entry: &Entry,
+    name: String,
+    parent: &str,
+    replaced: Option<&str>,
+) -> Result<Outcome> {
+    let parse =
+        |id: &str| NodeId::parse(id).ok_or_else(|| Error::Internal("a node's id is malformed".to_owned()));
+    Ok(Outcome {
+        verb,
+        id: parse(id)?,
+        is_folder: entry.is_folder,
+        name,
+        parent: parse(parent)?,
+        replaced: replaced.map(parse).transpose()?,
+    })
+}

@@ -1,0 +1,35 @@
+//! JSON bodies.
+
+use ledge_core::error::{Error, Result};
+use ledge_core::ports::Upload;
+use serde::de::DeserializeOwned;
+
+/// The largest body: its names, three times as long in NFC at worst, still fit a bound text of 2 MB.
+const MAX_BODY_BYTES: usize = 600_000;
+/// How much is read at once.
+const PIECE_BYTES: usize = 64 * 1024;
+
+/// Reads a body that must be there.
+pub(super) async fn read<T: DeserializeOwned>(upload: impl Upload) -> Result<T> {
+    parse(&bytes(upload).await?)
+}
+
+/// Reads a body that may be empty.
+pub(super) async fn read_or_default<T: DeserializeOwned + Default>(upload: impl Upload) -> Result<T> {
+    let bytes = bytes(upload).await?;
+    if bytes.is_empty() { Ok(T::default()) } else { parse(&bytes) }
+}
+
+async fn bytes(mut upload: impl Upload) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    while upload.read(&mut bytes, PIECE_BYTES).await? > 0 {
+        if bytes.len() > MAX_BODY_BYTES {
+            return Err(Error::invalid("body", format!("the limit is {MAX_BODY_BYTES} bytes")));
+        }
+    }
+    Ok(bytes)
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+    serde_json::from_slice(bytes).map_err(|error| Error::invalid("body", format!("expected JSON: {error}")))
+}

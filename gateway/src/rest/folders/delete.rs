@@ -1,0 +1,21 @@
+//! DELETE of a folder: into the trash, with all that is in it.
+
+use http::Response;
+use ledge_core::error::Result;
+use ledge_core::nodes::{self, Expected};
+use ledge_core::plan::ReadPlan;
+use ledge_core::ports::Platform;
+
+use super::folder_address;
+use crate::rest::no_content;
+use crate::rest::query::Query;
+use crate::routes::Matched;
+
+/// Puts the folder into the trash.
+pub(crate) async fn delete<P: Platform>(platform: &P, matched: Matched<'_>) -> Result<Response<ReadPlan>> {
+    let uri = &matched.parts.uri;
+    let address = folder_address(matched)?;
+    Query::read(uri, &[])?;
+    nodes::delete(platform, &address, Expected::Folder).await?;
+    Ok(no_content())
+}
