@@ -23,6 +23,7 @@ pub mod folders;
 pub mod ingest;
 pub mod jobs;
 pub mod nodes;
+pub mod search;
 pub mod trash;
 pub mod tree;
 

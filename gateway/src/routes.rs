@@ -52,6 +52,10 @@ pub(crate) async fn answer<P: Platform, U: Upload>(
             },
             _ => return problem::no_route(),
         },
+        ["api", "v1", "spaces", space, "search", path] => match *method {
+            Method::GET | Method::HEAD => rest::search::get(platform, matched(space, path)).await,
+            _ => return not_allowed("GET, HEAD"),
+        },
         ["api", "v1", "jobs"] => match *method {
             Method::GET | Method::HEAD => rest::jobs::list(platform, parts).await,
             _ => return not_allowed("GET, HEAD"),

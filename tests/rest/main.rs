@@ -8,4 +8,5 @@ mod files;
 mod folders;
 mod jobs;
 mod nodes;
+mod search;
 mod trash;

@@ -6,6 +6,7 @@ pub(crate) mod folders;
 pub(crate) mod jobs;
 pub(crate) mod nodes;
 mod query;
+pub(crate) mod search;
 pub(crate) mod trash;
 
 use http::{HeaderValue, Response, StatusCode, header};

@@ -28,4 +28,11 @@ impl<'a> Query<'a> {
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(AsRef::as_ref)
     }
+
+    /// The parameter `limit`: 1 to `most`, `default` where it isn't given.
+    pub(super) fn limit(&self, default: u32, most: u32) -> Result<u32> {
+        let Some(text) = self.get("limit") else { return Ok(default) };
+        let limit = text.parse().ok().filter(|limit| (1..=most).contains(limit));
+        limit.ok_or_else(|| Error::invalid("limit", format!("expected 1 to {most}")))
+    }
 }

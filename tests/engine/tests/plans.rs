@@ -60,6 +60,7 @@ fn no_statement_scans_a_table() {
             ("HEAD", "files/photos/large", b"", 200),
             ("GET", "files/none", b"", 404),
             ("GET", "folders/photos", b"", 200),
+            ("GET", "search/photos?q=small&min_bytes=1", b"", 200),
             ("GET", "folders/photos?sort=size&order=desc", b"", 200),
         ] {
             assert_eq!(

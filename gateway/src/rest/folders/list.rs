@@ -41,13 +41,7 @@ pub(crate) async fn list<P: Platform>(platform: &P, matched: Matched<'_>) -> Res
 }
 
 fn listing(query: &Query<'_>) -> Result<Listing> {
-    let limit = match query.get("limit") {
-        None => DEFAULT_LIMIT,
-        Some(text) => {
-            let limit = text.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit));
-            limit.ok_or_else(|| Error::invalid("limit", format!("expected 1 to {MAX_LIMIT}")))?
-        }
-    };
+    let limit = query.limit(DEFAULT_LIMIT, MAX_LIMIT)?;
     let sort = match query.get("sort") {
         None | Some("name") => Sort::Name,
         Some("size") => Sort::Size,
