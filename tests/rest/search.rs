@@ -145,3 +145,19 @@ fn a_search_refuses_what_it_does_not_know() {
         assert_eq!(reply.json()["field"], field, "{query}");
     }
 }
+
+#[test]
+fn what_is_in_the_trash_is_not_found_and_a_new_name_is() {
+    let drive = Drive::new();
+    assert_eq!(drive.make_folder("box").status, 201);
+    assert_eq!(drive.put("box/treasure", "x").status, 201);
+    assert_eq!(names(&search(&drive, "", "q=treasure")), ["treasure"]);
+    assert_eq!(
+        Reply::to(Drive::signed("DELETE", &drive.file_url("box").replace("/files/", "/folders/"))).status,
+        204
+    );
+    assert_eq!(names(&search(&drive, "", "q=treasure")), Vec::<String>::new());
+    assert_eq!(names(&search(&drive, "", "q=box")), Vec::<String>::new());
+    assert_eq!(drive.put("treasure", "x").status, 201);
+    assert_eq!(names(&search(&drive, "", "q=treasure")), ["treasure"]);
+}
