@@ -8,6 +8,19 @@ alter table nodes add column trashed_from text;
 -- A space's trash, newest first, in pages.
 create index nodes_trash on nodes (space_id, trashed_at, id) where trashed_at is not null;
 
+-- Blobs that lose versions while a node is purged: those that have none left go in the same batch. Always empty
+-- between batches. By id: the purge itself.
+create table loose_blobs (
+  id text primary key
+) strict, without rowid;
+
+-- Pages that a purged blob referred to. Another blob may refer to them too, so they stay until the sweep has looked.
+-- By id: a page is noted once.
+create table loose_pages (
+  page integer primary key,
+  since integer not null
+) strict;
+
 -- The guard of 0001, which is always empty, with the reasons that the tree's operations have.
 drop table guard;
 create table guard (

@@ -43,14 +43,19 @@ pub(crate) async fn answer<P: Platform, U: Upload>(
         },
         ["api", "v1", "spaces", space, "trash"] => match *method {
             Method::GET | Method::HEAD => rest::trash::list(platform, matched(space, "")).await,
-            _ => return not_allowed("GET, HEAD"),
+            Method::DELETE => rest::trash::empty(platform, matched(space, "")).await,
+            _ => return not_allowed("GET, HEAD, DELETE"),
         },
         ["api", "v1", "spaces", space, "trash", item] => match item.split_once('/') {
             Some((id, "restore")) => match *method {
                 Method::POST => rest::trash::restore(platform, matched(space, id), upload).await,
                 _ => return not_allowed("POST"),
             },
-            _ => return problem::no_route(),
+            Some(_) => return problem::no_route(),
+            None => match *method {
+                Method::DELETE => rest::trash::purge(platform, matched(space, item)).await,
+                _ => return not_allowed("DELETE"),
+            },
         },
         ["api", "v1", "spaces", space, "search", path] => match *method {
             Method::GET | Method::HEAD => rest::search::get(platform, matched(space, path)).await,

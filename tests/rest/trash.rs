@@ -167,3 +167,34 @@ fn of_ten_restores_of_one_node_one_wins() {
     assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 1, "{statuses:?}");
     assert_eq!(statuses.iter().filter(|status| **status == 404).count(), 9, "{statuses:?}");
 }
+
+fn purge(id: &Value) -> Reply {
+    Reply::to(Drive::in_space("DELETE", &format!("trash/{}", id.as_str().unwrap())))
+}
+
+#[test]
+fn what_is_purged_is_gone_and_copies_stay() {
+    let drive = Drive::new();
+    for folder in ["purged-tree", "purged-tree/b"] {
+        assert_eq!(drive.make_folder(folder).status, 201);
+    }
+    let large = ledge_tests::noise(91, 300_000);
+    assert_eq!(drive.put("purged-tree/b/x", large.clone()).status, 201);
+    assert_eq!(drive.put("purged-tree/y", "1").status, 201);
+    assert_eq!(drive.put("purged-tree/y", "2").status, 204);
+    let copy = json!([{"op": "copy", "path": drive.path("purged-tree/b"), "to": {"parent": drive.path("")}}]);
+    assert_eq!(Drive::batch(&copy).status, 200);
+    let living = drive.make_folder("purged-tree").json();
+    purge(&living["id"]).expect_problem(404, "not_found");
+    assert_eq!(drive.delete_folder("purged-tree").status, 204);
+    let entry = find("purged-tree").unwrap();
+    let purged = purge(&entry["id"]);
+    assert_eq!((purged.status, purged.cost()), (204, (2, 0)));
+    assert_eq!(find("purged-tree"), None);
+    purge(&entry["id"]).expect_problem(404, "not_found");
+    restore(&entry["id"], &Value::Null).expect_problem(404, "not_found");
+    assert!(drive.get("b/x").body == large);
+    Reply::to(Drive::in_space("DELETE", "trash/nonsense")).expect_problem(404, "not_found");
+    Reply::to(Drive::in_space("GET", "trash/nonsense")).expect_problem(405, "method_not_allowed");
+    Reply::to(Drive::in_space("POST", "trash/a/b")).expect_problem(404, "no_such_route");
+}

@@ -1,7 +1,9 @@
 //! `/api/v1/spaces/{space}/trash`: what was deleted.
 
+mod delete;
 mod list;
 mod restore;
 
+pub(crate) use delete::{empty, purge};
 pub(crate) use list::list;
 pub(crate) use restore::restore;

@@ -1,0 +1,185 @@
+//! Purging: rows of the trash go for good, in one batch.
+//!
+//! Nodes, all of their versions, and blobs that no other version has. Pages are noted in `loose_pages`, and bytes stay
+//! where they are: what may go of those, a sweep decides, since other blobs may share them.
+
+use crate::auth::{self, Right};
+use crate::error::{Conflict, Error, Result, Unavailable};
+use crate::ids::{NodeId, SpaceId};
+use crate::manifest;
+use crate::ports::{Db, DbError, Host, Platform, Statement};
+use crate::token::Token;
+
+/// The most nodes, and the most versions, that one purge removes: what a database does in well under a second.
+pub const MAX_PURGED_NODES: u64 = 10_000;
+
+/// So often is begun again, when others keep changing the trash.
+const ATTEMPTS: usize = 20;
+
+/// What to purge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Purged {
+    /// One node of the trash, with all below.
+    Node(NodeId),
+    /// All that is in the trash.
+    Everything,
+}
+
+/// `tree`: the nodes ?1, a JSON array of ids, and all below.
+macro_rules! tree {
+    () => {
+        "with recursive tree (id) as (
+            select value from json_each(?1)
+            union all
+            select k.id from tree t cross join nodes k where k.parent_id = t.id and k.trashed_at is null
+        ) "
+    };
+}
+
+/// Refuses if one of ?1 isn't in the trash of the space ?2 any more.
+const STILL_TRASHED: &str = "insert into guard (why)
+    select 'tree_changed' where (
+        select count(*) from json_each(?1) e cross join nodes n on n.id = e.value
+         where n.space_id = ?2 and n.trashed_at is not null
+    ) <> json_array_length(?1)";
+
+/// Refuses too many nodes or versions; the recursion ends where it has met one node too many.
+const LIMIT: &str = "insert into guard (why)
+    with recursive tree (id) as (
+        select value from json_each(?1)
+        union all
+        select k.id from tree t cross join nodes k where k.parent_id = t.id and k.trashed_at is null
+        limit ?2 + 1
+    ) select 'too_many_nodes' where (select count(*) from tree) > ?2
+        or (select count(*) from tree t cross join versions v on v.node_id = t.id) > ?2";
+
+const LOOSEN_BLOBS: &str = concat!(
+    tree!(),
+    "insert into loose_blobs (id) select distinct v.blob_id from tree t cross join versions v on v.node_id = t.id"
+);
+
+/// What every version counted.
+const FREE_BYTES: &str = concat!(
+    tree!(),
+    "update spaces set change_seq = change_seq + 1, used_bytes = used_bytes - (
+        select coalesce(sum(b.size_bytes), 0)
+          from tree t cross join versions v on v.node_id = t.id cross join blobs b on b.id = v.blob_id)
+      where id = ?2"
+);
+
+const VERSIONS: &str = concat!(tree!(), "delete from versions where node_id in (select id from tree)");
+const NODES: &str = concat!(tree!(), "delete from nodes where id in (select id from tree)");
+
+const LOOSEN_PAGES: &str = "insert into loose_pages (page, since)
+    select json_extract(p.value, '$[1]'), ?1
+      from loose_blobs l cross join blobs b on b.id = l.id cross join json_each(b.pages) p
+     where not exists (select 1 from versions v where v.blob_id = l.id)
+    on conflict (page) do nothing";
+
+const BLOBS: &str = "delete from blobs where id in (
+    select l.id from loose_blobs l where not exists (select 1 from versions v where v.blob_id = l.id))";
+
+/// Purges. Two round trips; one where there is nothing to purge.
+pub async fn purge<P: Platform>(platform: &P, token: &Token, space: &SpaceId, what: &Purged) -> Result<()> {
+    for _ in 0..ATTEMPTS {
+        let tops = find(platform, token, space, what).await?;
+        if tops.is_empty() {
+            return Ok(());
+        }
+        let tops = manifest::to_json(&tops)?;
+        match commit(platform, token, space, &tops).await {
+            Err(DbError::Violated(why)) if why == "tree_changed" => {}
+            Err(DbError::Violated(why)) if why == "access_gone" => return Err(Error::Unauthenticated),
+            Err(DbError::Violated(why)) if why == "too_many_nodes" => return Err(too_many()),
+            Err(DbError::Unavailable(cause)) => {
+                return Err(Error::Unavailable(Unavailable::Database { cause }));
+            }
+            done => return Ok(done?),
+        }
+    }
+    Err(Error::Conflict(Conflict::Contended))
+}
+
+/// The tops of what is to be purged.
+async fn find<P: Platform>(
+    platform: &P,
+    token: &Token,
+    space: &SpaceId,
+    what: &Purged,
+) -> Result<Vec<String>> {
+    let tops = match what {
+        Purged::Node(id) => {
+            Statement::new("select id from nodes where id = ?2 and space_id = ?1 and trashed_at is not null")
+                .bind(space)
+                .bind(id)
+        }
+        Purged::Everything => {
+            Statement::new("select id from nodes where space_id = ?1 and trashed_at is not null limit ?2")
+                .bind(space)
+                .bind(MAX_PURGED_NODES + 1)
+        }
+    };
+    let batch = vec![auth::look_up(token, space, platform.host().now()), tops];
+    let mut results = platform.db().read(batch).await?.into_iter();
+    let mut rows = || results.next().unwrap_or_default();
+    auth::authorise(rows().first(), Right::Write)?;
+    let tops = rows().iter().map(|row| Ok(row.text("id")?.to_owned())).collect::<Result<Vec<String>>>()?;
+    if tops.is_empty() && matches!(what, Purged::Node(_)) {
+        return Err(Error::NotFound);
+    }
+    if tops.len() as u64 > MAX_PURGED_NODES {
+        return Err(too_many());
+    }
+    Ok(tops)
+}
+
+/// Commits. A lost answer is looked up, and the batch sent once more where it didn't take effect.
+async fn commit<P: Platform>(
+    platform: &P,
+    token: &Token,
+    space: &SpaceId,
+    tops: &str,
+) -> Result<(), DbError> {
+    let now = platform.host().now();
+    let access = format!("insert into guard (why) select 'access_gone' where not {}", auth::STILL_WRITES);
+    let on_tops = |sql: &'static str| Statement::new(sql).bind(tops);
+    let batch = vec![
+        Statement::new(access).bind(token.hash().to_string()).bind(space).bind(now),
+        on_tops(STILL_TRASHED).bind(space),
+        on_tops(LIMIT).bind(MAX_PURGED_NODES),
+        on_tops(LOOSEN_BLOBS),
+        on_tops(FREE_BYTES).bind(space),
+        on_tops(VERSIONS),
+        on_tops(NODES),
+        Statement::new(LOOSEN_PAGES).bind(now),
+        Statement::new(BLOBS),
+        Statement::new("delete from loose_blobs"),
+    ];
+    let mut outcome = platform.db().write(batch.clone()).await;
+    for again in [true, false] {
+        if !matches!(outcome, Err(DbError::Unavailable(_))) {
+            break;
+        }
+        if is_gone(platform, tops).await? {
+            return Ok(());
+        }
+        if again {
+            outcome = platform.db().write(batch.clone()).await;
+            // The first attempt may have arrived after it was looked for.
+            if matches!(outcome, Err(DbError::Violated(_))) && is_gone(platform, tops).await? {
+                return Ok(());
+            }
+        }
+    }
+    outcome.map(|_| ())
+}
+
+async fn is_gone<P: Platform>(platform: &P, tops: &str) -> Result<bool, DbError> {
+    let look = "select 1 from json_each(?1) e cross join nodes n on n.id = e.value limit 1";
+    let results = platform.db().read(vec![Statement::new(look).bind(tops)]).await?;
+    Ok(results.iter().all(Vec::is_empty))
+}
+
+fn too_many() -> Error {
+    Error::TooManyNodes { verb: "purge", limit: MAX_PURGED_NODES }
+}

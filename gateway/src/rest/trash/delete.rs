@@ -1,0 +1,30 @@
+//! DELETE of what is in the trash: for good.
+
+use http::Response;
+use ledge_core::error::{Error, Result};
+use ledge_core::ids::NodeId;
+use ledge_core::plan::ReadPlan;
+use ledge_core::ports::Platform;
+use ledge_core::trash::{self, Purged};
+
+use crate::address::space;
+use crate::rest::no_content;
+use crate::rest::query::Query;
+use crate::routes::Matched;
+
+/// Purges one node, with all below.
+pub(crate) async fn purge<P: Platform>(platform: &P, matched: Matched<'_>) -> Result<Response<ReadPlan>> {
+    let (token, space) = space(&matched)?;
+    Query::read(&matched.parts.uri, &[])?;
+    let id = NodeId::parse(matched.path).ok_or(Error::NotFound)?;
+    trash::purge(platform, &token, &space, &Purged::Node(id)).await?;
+    Ok(no_content())
+}
+
+/// Purges everything.
+pub(crate) async fn empty<P: Platform>(platform: &P, matched: Matched<'_>) -> Result<Response<ReadPlan>> {
+    let (token, space) = space(&matched)?;
+    Query::read(&matched.parts.uri, &[])?;
+    trash::purge(platform, &token, &space, &Purged::Everything).await?;
+    Ok(no_content())
+}

@@ -1,0 +1,256 @@
+//! Operations on the tree: all or nothing whatever fails, and a tree after any number of them.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
+
+use futures::future::join_all;
+use ledge_core::ports::{Platform, Value};
+use ledge_core::wrappers::{Faults, When, fail};
+use ledge_engine_tests::{Drive, run};
+use serde_json::json;
+
+fn leak(json: &serde_json::Value) -> &'static [u8] {
+    Vec::leak(json.to_string().into_bytes())
+}
+
+/// Everything a batch can do at once, a swap of places among it.
+fn batch() -> &'static [u8] {
+    leak(&json!({"operations": [
+        {"op": "copy", "path": "/a", "to": {"name": "c"}},
+        {"op": "move", "path": "/a/x", "to": {"parent": "/b", "name": "z"}},
+        {"op": "move", "path": "/b/y", "to": {"parent": "/a", "name": "x"}},
+        {"op": "copy", "path": "/b", "to": {"name": "b"}, "conflict": "rename"},
+        {"op": "delete", "path": "/d"},
+    ]}))
+}
+
+async fn before() -> Drive {
+    let drive = Drive::new().await;
+    for folder in ["a", "b", "d"] {
+        let made = drive.request("PUT", &format!("folders/{folder}"), b"");
+        assert_eq!(drive.send(drive.plain(), made).await.status, 201);
+    }
+    for (name, content) in [("a/x", b"x".as_slice()), ("b/y", b"yy"), ("d/z", b"zzz")] {
+        assert_eq!(drive.put(name, content).await.status, 201);
+    }
+    drive
+}
+
+async fn send<P>(drive: &Drive, platform: &P, method: &str, path: &str, body: &'static [u8]) -> u16
+where
+    P: Platform,
+    P::Host: ledge_core::ports::Host<Body = ledge_hosts::local::Body>,
+{
+    drive.send(platform, drive.request(method, path, body)).await.status
+}
+
+/// Which of the files can be read: before the batch, and after.
+async fn files(drive: &Drive) -> Vec<&'static str> {
+    let mut there = Vec::new();
+    for name in ["a/x", "b/y", "d/z", "b/z", "c/x", "b%20(2)/y"] {
+        if drive.get(name).await.status == 200 {
+            there.push(name);
+        }
+    }
+    there
+}
+
+const OLD: [&str; 3] = ["a/x", "b/y", "d/z"];
+const NEW: [&str; 4] = ["a/x", "b/z", "c/x", "b%20(2)/y"];
+
+#[test]
+fn a_batch_is_done_or_not_whatever_fails() {
+    run(async {
+        for when in [When::Before, When::After] {
+            // Read, find a free name, commit; what comes after a lost answer has faults of its own.
+            for step in 0..3 {
+                let drive = before().await;
+                let faults = Faults::at(step, when);
+                let status =
+                    send(&drive, &fail(drive.plain(), &faults), "POST", "nodes/batch", batch()).await;
+                let there = files(&drive).await;
+                // A commit whose answer is lost is looked up, and sent again where it didn't happen.
+                let expected = if step == 2 { (200, NEW.to_vec()) } else { (503, OLD.to_vec()) };
+                assert_eq!((status, there), expected, "step {step}, {when:?}");
+                check(&drive).await;
+            }
+        }
+    });
+}
+
+#[test]
+fn a_batch_that_a_guard_refuses_leaves_nothing() {
+    run(async {
+        let drive = before().await;
+        let quota = ledge_core::ports::Statement::new("update spaces set quota_bytes = used_bytes + 2");
+        ledge_core::ports::Db::write(&drive.ports.db, vec![quota]).await.unwrap();
+        assert_eq!(send(&drive, drive.plain(), "POST", "nodes/batch", batch()).await, 507);
+        assert_eq!(files(&drive).await, OLD);
+        check(&drive).await;
+    });
+}
+
+#[test]
+fn a_purge_is_done_or_not_whatever_fails() {
+    run(async {
+        for when in [When::Before, When::After] {
+            for step in 0..2 {
+                let drive = before().await;
+                assert_eq!(send(&drive, drive.plain(), "DELETE", "folders/d", b"").await, 204);
+                let faults = Faults::at(step, when);
+                let status = send(&drive, &fail(drive.plain(), &faults), "DELETE", "trash", b"").await;
+                let left =
+                    drive.column("select id as it from nodes where trashed_at is not null").await.len();
+                assert_eq!((status, left), if step == 1 { (204, 0) } else { (503, 1) }, "{step}, {when:?}");
+                check(&drive).await;
+            }
+        }
+    });
+}
+
+#[test]
+fn a_copy_of_more_than_20_000_nodes_is_refused_and_a_purge_of_more_than_10_000() {
+    run(async {
+        let drive = before().await;
+        // 2 nodes, then 2^n times as many and some: 1 + 2 * (2^13 - 1) and more.
+        for n in 0..14 {
+            let copy = json!({"operations": [{"op": "copy", "path": "/a", "to": {"name": format!("c{n}")}}]});
+            let status = send(&drive, drive.plain(), "POST", "nodes/batch", leak(&copy)).await;
+            assert_eq!(status, 200, "{n}");
+            let into = json!({"operations": [
+                {"op": "move", "path": format!("/c{n}"), "to": {"parent": "/a"}}
+            ]});
+            assert_eq!(send(&drive, drive.plain(), "POST", "nodes/batch", leak(&into)).await, 200);
+        }
+        let copy = leak(&json!({"operations": [{"op": "copy", "path": "/a", "to": {"name": "more"}}]}));
+        let answer = drive.send(drive.plain(), drive.request("POST", "nodes/batch", copy)).await;
+        let problem: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+        assert_eq!((answer.status, &problem["code"]), (413, &json!("too_many_nodes")), "{problem}");
+        assert!(problem["detail"].as_str().unwrap().contains("20000"));
+        check(&drive).await;
+        assert_eq!(send(&drive, drive.plain(), "DELETE", "folders/a", b"").await, 204);
+        let answer = drive.send(drive.plain(), drive.request("DELETE", "trash", b"")).await;
+        let problem: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+        assert_eq!((answer.status, &problem["code"]), (413, &json!("too_many_nodes")), "{problem}");
+        check(&drive).await;
+    });
+}
+
+/// Four clients at once, a few names, everything that a client can do.
+#[test]
+fn after_any_operations_the_tree_is_one_and_its_bytes_are_counted() {
+    for seed in 1..=3 {
+        run(async move {
+            let drive = Drive::new().await;
+            let mut random = Random(seed * 0x9E37_79B9);
+            for _ in 0..60 {
+                let mut requests = Vec::new();
+                for _ in 0..4 {
+                    requests.push(request(&drive, &mut random).await);
+                }
+                let answers = join_all(requests.into_iter().map(|(method, path, body)| {
+                    let request = drive.request(method, &path, body);
+                    drive.send(drive.plain(), request)
+                }));
+                for answer in answers.await {
+                    assert!(answer.status < 500, "{:?}", String::from_utf8_lossy(&answer.body));
+                }
+                check(&drive).await;
+            }
+        });
+    }
+}
+
+/// What holds of every drive at all times.
+async fn check(drive: &Drive) {
+    for (what, sql) in [
+        (
+            "bytes are counted",
+            "select used_bytes - (select coalesce(sum(b.size_bytes), 0) from versions v
+                                    join blobs b on b.id = v.blob_id) as it from spaces",
+        ),
+        (
+            "every node is below the root or in the trash, once",
+            "with recursive down (id) as (
+                select root_id from spaces
+                union all select id from nodes where trashed_at is not null
+                union all select k.id from down d join nodes k on k.parent_id = d.id and k.trashed_at is null)
+             select (select count(*) from nodes) - count(*) + (count(*) - count(distinct id)) as it from down",
+        ),
+        (
+            "what is in the trash hangs under its root",
+            "select count(*) as it from nodes
+              where (trashed_at is not null) <> (parent_id = 'trash/' || space_id)
+                 or (trashed_at is null) <> (trashed_from is null)",
+        ),
+        (
+            "every file has its version",
+            "select count(*) as it from nodes n left join versions v on v.id = n.version_id and v.node_id = n.id
+              where n.kind = 'file' and v.id is null",
+        ),
+        (
+            "every blob has a version",
+            "select count(*) as it from blobs b where not exists (select 1 from versions v where v.blob_id = b.id)",
+        ),
+        ("nothing is left over", "select (select count(*) from loose_blobs) + (select count(*) from guard) as it"),
+    ] {
+        assert_eq!(drive.column(sql).await, [Value::Integer(0)], "{what}");
+    }
+}
+
+/// One request: its method, path and body.
+async fn request(drive: &Drive, random: &mut Random) -> (&'static str, String, &'static [u8]) {
+    let place = random.path();
+    match random.below(10) {
+        0 | 1 => ("PUT", format!("folders/{place}"), b""),
+        2 | 3 => ("PUT", format!("files/{place}"), &b"0123456789"[..random.below(10)]),
+        4 => ("DELETE", format!("{}/{place}", ["files", "folders"][random.below(2)]), b""),
+        5 => {
+            let trashed = drive.column("select id as it from nodes where trashed_at is not null").await;
+            let Some(Value::Text(id)) = trashed.get(random.below(trashed.len().max(1))) else {
+                return ("DELETE", "trash".to_owned(), b"");
+            };
+            if random.below(3) == 0 {
+                return ("DELETE", format!("trash/{id}"), b"");
+            }
+            ("POST", format!("trash/{id}/restore"), leak(&json!({"conflict": random.conflict()})))
+        }
+        _ => {
+            let operations: Vec<_> = (0..=random.below(3))
+                .map(|_| {
+                    let op = ["move", "move", "copy", "delete"][random.below(4)];
+                    let (from, to) = (random.path(), random.path());
+                    let (parent, name) = to.rsplit_once('/').unwrap_or(("", &to));
+                    let mut operation = json!({
+                        "op": op, "path": format!("/{from}"), "conflict": random.conflict(),
+                    });
+                    if op != "delete" {
+                        operation["to"] = json!({"parent": format!("/{parent}"), "name": name});
+                    }
+                    operation
+                })
+                .collect();
+            ("POST", "nodes/batch".to_owned(), leak(&json!({ "operations": operations })))
+        }
+    }
+}
+
+/// xorshift64*.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        usize::try_from((self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % end as u64).unwrap()
+    }
+
+    fn path(&mut self) -> String {
+        let names: Vec<&str> = (0..=self.below(3)).map(|_| ["a", "b", "c"][self.below(3)]).collect();
+        names.join("/")
+    }
+
+    fn conflict(&mut self) -> &'static str {
+        ["fail", "replace", "rename"][self.below(3)]
+    }
+}
