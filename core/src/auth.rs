@@ -1,13 +1,17 @@
 //! Who may do what: the only place that decides it. Deny by default.
 //!
-//! Authentication and the role in a space are one statement that joins the request's first batch, so a revoked
-//! token or a changed role takes effect with the next request. Writes check again inside their commit
-//! ([`STILL_WRITES`]). Whoever isn't a member gets the same answer as for a space that doesn't exist.
+//! Authentication, the role in a space and what the token is limited to are one statement that joins the request's
+//! first batch, so a revoked token or a changed role takes effect with the next request. Writes check again inside
+//! their commit ([`STILL_WRITES_IN`]). Whoever isn't a member gets the same answer as for a space that doesn't
+//! exist, and so does a token for what lies outside of its scope.
+//!
+//! A token's limits never change. A commit need not ask again by which protocol it came.
 
 use crate::error::{Error, Result};
 use crate::ids::{AccountId, SpaceId};
 use crate::ports::{Row, Statement, Timestamp};
 use crate::token::Token;
+use crate::tree::{Address, walk};
 
 /// What a request wants to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,30 +33,113 @@ pub struct Caller {
     pub free_bytes: Option<i64>,
 }
 
-/// Looks up the token, and the role that its account has in the space.
-pub fn look_up(token: &Token, space: &SpaceId, now: Timestamp) -> Statement {
-    Statement::new(
-        "select t.account_id, m.role, s.n as space_key, s.quota_bytes - s.used_bytes as free_bytes
-           from tokens t
-           left join members m on m.account_id = t.account_id and m.space_id = ?2
-           left join spaces s on s.id = m.space_id
-          where t.hash = ?1 and (t.expires_at is null or t.expires_at > ?3)",
-    )
-    .bind(token.hash().to_string())
-    .bind(space)
-    .bind(now)
+/// The token's row, the role that its account has in the space ?1, and whether its scope reaches what is asked for.
+/// The token's hash is ?3, its protocol ?4, the time ?5.
+macro_rules! look_up {
+    ($reaches:literal) => {
+        concat!(
+            "select k.account_id, k.rights, k.protocols = 'all' or k.protocols = ?4 as speaks, ",
+            $reaches,
+            " as reaches, m.role, s.n as space_key, s.quota_bytes - s.used_bytes as free_bytes
+               from tokens k
+               left join members m on m.account_id = k.account_id and m.space_id = ?1
+                                  and (k.space_id is null or k.space_id = ?1)
+               left join spaces s on s.id = m.space_id
+              where k.hash = ?3 and (k.expires_at is null or k.expires_at > ?5)"
+        )
+    };
 }
 
-/// A condition in SQL: the token ?1 may still write to the space ?2 at the time ?3.
-pub const STILL_WRITES: &str = "exists (
-    select 1 from tokens t
-      join members m on m.account_id = t.account_id and m.space_id = ?2
-     where t.hash = ?1 and (t.expires_at is null or t.expires_at > ?3) and m.role in ('writer', 'owner'))";
+/// Looks up the token for a request about the whole of a space, or about nodes that have no path in it: what is limited
+/// to a folder reaches none of it.
+pub fn look_up(token: &Token, space: &SpaceId, now: Timestamp) -> Statement {
+    bind(
+        Statement::new(look_up!("?2 is null and k.folder_id is null")).bind(space).bind(None::<i64>),
+        token,
+        now,
+    )
+}
 
-/// Decides by what [`look_up`] found.
+/// Looks up the token for a request about the path at the address: what is limited to a folder reaches it and what is
+/// below.
+pub fn look_up_at(address: &Address, now: Timestamp) -> Statement {
+    let sql = concat!(
+        walk!(),
+        look_up!("k.folder_id is null or exists (select 1 from walk w where w.id = k.folder_id)")
+    );
+    bind(Statement::new(sql).bind(&address.space).bind(address.path.to_json()), &address.token, now)
+}
+
+fn bind(statement: Statement, token: &Token, now: Timestamp) -> Statement {
+    statement.bind(token.hash().to_string()).bind(token.protocol().name()).bind(now)
+}
+
+/// The token ?1 may still write to the space ?2 at the time ?3, and its scope reaches so far.
+macro_rules! still_writes {
+    ($reaches:literal) => {
+        concat!(
+            "exists (
+    select 1 from tokens k
+      join members m on m.account_id = k.account_id and m.space_id = ?2
+     where k.hash = ?1 and (k.expires_at is null or k.expires_at > ?3) and k.rights = 'write'
+       and (k.space_id is null or k.space_id = ?2) and m.role in ('writer', 'owner') and ",
+            $reaches,
+            ")"
+        )
+    };
+}
+
+/// A condition in SQL: the token ?1 may still write anywhere in the space ?2 at the time ?3.
+pub const STILL_WRITES: &str = still_writes!("k.folder_id is null");
+
+/// A condition in SQL: the token ?1 may still write to the space ?2 at the time ?3 what is in the folder ?4.
+pub const STILL_WRITES_IN: &str = still_writes!(
+    "(k.folder_id is null or exists (
+       with recursive up (id, parent_id) as (
+         select id, parent_id from nodes where id = ?4
+         union all
+         select n.id, n.parent_id from up u cross join nodes n where n.id = u.parent_id
+       )
+       select 1 from up u where u.id = k.folder_id))"
+);
+
+/// A condition in SQL: the token ?1 may still write something to the space ?2 at the time ?3. Enough to store bytes
+/// that nothing refers to yet.
+pub(crate) const STILL_UPLOADS: &str = still_writes!("true");
+
+/// A condition in SQL: the token ?1 may still make tokens at the time ?2.
+pub(crate) const STILL_GRANTS: &str = "exists (
+    select 1 from tokens k
+     where k.hash = ?1 and (k.expires_at is null or k.expires_at > ?2) and k.rights = 'write')";
+
+/// A condition in SQL: the token `c` is the token `asker`, or may do nothing that `asker` may not.
+macro_rules! within {
+    () => {
+        "(c.id = asker.id or (
+            (asker.space_id is null or c.space_id = asker.space_id)
+            and (asker.folder_id is null or exists (
+              with recursive up (id, parent_id) as (
+                select id, parent_id from nodes where id = c.folder_id
+                union all
+                select n.id, n.parent_id from up u cross join nodes n where n.id = u.parent_id
+              )
+              select 1 from up u where u.id = asker.folder_id))
+            and (asker.rights = 'write' or c.rights = 'read')
+            and (asker.protocols = 'all' or c.protocols = asker.protocols)))"
+    };
+}
+pub(crate) use within;
+
+/// Decides by what [`look_up`] or [`look_up_at`] found.
 pub fn authorise(found: Option<&Row>, right: Right) -> Result<Caller> {
     let row = found.ok_or(Error::Unauthenticated)?;
+    if row.integer("speaks")? != 1 {
+        return Err(Error::TokenForbids { needs: "access by this protocol" });
+    }
     let role = row.text_or_null("role")?.ok_or(Error::NotFound)?;
+    if row.integer("reaches")? != 1 {
+        return Err(Error::NotFound);
+    }
     let allowed = match (right, role) {
         (Right::Read, "reader" | "writer" | "owner") | (Right::Write, "writer" | "owner") => true,
         (Right::Write, "reader") => return Err(Error::Forbidden { role: "reader" }),
@@ -61,10 +148,11 @@ pub fn authorise(found: Option<&Row>, right: Right) -> Result<Caller> {
     if !allowed {
         return Err(Error::NotFound);
     }
-    let account = AccountId::parse(row.text("account_id")?)
-        .ok_or_else(|| Error::Internal("an account's id is malformed".to_owned()))?;
+    if right == Right::Write && row.text("rights")? != "write" {
+        return Err(Error::TokenForbids { needs: "the right to write" });
+    }
     Ok(Caller {
-        account,
+        account: account(row)?,
         space_key: row.integer("space_key")?,
         free_bytes: row.integer_or_null("free_bytes")?,
     })
@@ -73,15 +161,50 @@ pub fn authorise(found: Option<&Row>, right: Right) -> Result<Caller> {
 /// Looks up the token alone, for what belongs to an account and not to a space.
 pub fn look_up_account(token: &Token, now: Timestamp) -> Statement {
     Statement::new(
-        "select t.account_id from tokens t where t.hash = ?1 and (t.expires_at is null or t.expires_at > ?2)",
+        "select k.account_id, k.protocols = 'all' or k.protocols = ?2 as speaks, k.space_id, k.rights, k.expires_at,
+                k.folder_id, k.protocols
+           from tokens k where k.hash = ?1 and (k.expires_at is null or k.expires_at > ?3)",
     )
     .bind(token.hash().to_string())
+    .bind(token.protocol().name())
     .bind(now)
 }
 
-/// Decides by what [`look_up_account`] found.
+/// Decides by what [`look_up_account`] found: a token that is limited to a space reaches nothing of the account's.
 pub fn authenticate(found: Option<&Row>) -> Result<AccountId> {
+    let limits = limits(found)?;
+    if limits.space.is_some() { Err(Error::NotFound) } else { Ok(limits.account) }
+}
+
+/// What a token is limited to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Limits {
+    pub(crate) account: AccountId,
+    pub(crate) space: Option<String>,
+    pub(crate) folder: Option<String>,
+    pub(crate) writes: bool,
+    /// As the column has it.
+    pub(crate) protocols: String,
+    pub(crate) expires_at: Option<Timestamp>,
+}
+
+/// Reads what [`look_up_account`] found, for requests about tokens, which every token may make within its limits.
+pub(crate) fn limits(found: Option<&Row>) -> Result<Limits> {
     let row = found.ok_or(Error::Unauthenticated)?;
+    if row.integer("speaks")? != 1 {
+        return Err(Error::TokenForbids { needs: "access by this protocol" });
+    }
+    Ok(Limits {
+        account: account(row)?,
+        space: row.text_or_null("space_id")?.map(str::to_owned),
+        folder: row.text_or_null("folder_id")?.map(str::to_owned),
+        writes: row.text("rights")? == "write",
+        protocols: row.text("protocols")?.to_owned(),
+        expires_at: row.integer_or_null("expires_at")?.map(Timestamp),
+    })
+}
+
+fn account(row: &Row) -> Result<AccountId> {
     AccountId::parse(row.text("account_id")?)
         .ok_or_else(|| Error::Internal("an account's id is malformed".to_owned()))
 }

@@ -28,6 +28,12 @@ pub enum Error {
         /// The role that the caller has.
         role: &'static str,
     },
+    /// The token may not do this, whatever the account's role.
+    #[error("this token may not do this: it lacks {needs}")]
+    TokenForbids {
+        /// What the token lacks.
+        needs: &'static str,
+    },
     /// The tree is in another state than the request needs.
     #[error("{0}")]
     Conflict(Conflict),
@@ -105,6 +111,9 @@ pub enum Conflict {
     /// Paths have an end.
     #[error("the tree would be more than {} names deep", crate::path::MAX_DEPTH)]
     TooDeep,
+    /// The current version can't be deleted while the file is there.
+    #[error("the current version can't be deleted: delete the file, or restore another version first")]
+    CurrentVersion,
     /// Others keep changing the target. Try again.
     #[error("the target keeps changing")]
     Contended,

@@ -24,8 +24,10 @@ pub mod ingest;
 pub mod jobs;
 pub mod nodes;
 pub mod search;
+pub mod tokens;
 pub mod trash;
 pub mod tree;
+pub mod versions;
 
 // The outside.
 pub mod ports;

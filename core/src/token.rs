@@ -22,9 +22,31 @@ static BASE32: LazyLock<Encoding> = LazyLock::new(|| {
     specification.encoding().unwrap_or(BASE32_NOPAD)
 });
 
-/// A well-formed token. Whether it is known, only the database can tell.
+/// A well-formed token, and the protocol by which it came. Whether it is known, only the database can tell.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Token(String);
+pub struct Token {
+    text: String,
+    protocol: Protocol,
+}
+
+/// How a client speaks to the drive. A token may be limited to one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// The REST API.
+    Rest,
+    /// WebDAV, with Nextcloud's dialect of it.
+    WebDav,
+}
+
+impl Protocol {
+    /// The name in the database and in the API.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rest => "rest",
+            Self::WebDav => "webdav",
+        }
+    }
+}
 
 impl Token {
     /// A new secret.
@@ -33,27 +55,38 @@ impl Token {
         host.random(&mut secret);
         let body = format!("{PREFIX}{}", BASE32.encode(&secret));
         let checksum = checksum(&body);
-        Self(body + &checksum)
+        Self { text: body + &checksum, protocol: Protocol::Rest }
     }
 
-    /// Reads a token that a client sent; None where its form or checksum is wrong.
+    /// Reads a token that a client of the REST API sent; None where its form or checksum is wrong.
     pub fn parse(text: &str) -> Option<Self> {
         let secret = text.strip_prefix(PREFIX)?;
         if !text.is_ascii() || secret.len() != SECRET_CHARS + CHECKSUM_CHARS {
             return None;
         }
         let (body, claimed) = text.split_at(PREFIX.len() + SECRET_CHARS);
-        (checksum(body) == claimed).then(|| Self(text.to_owned()))
+        (checksum(body) == claimed).then(|| Self { text: text.to_owned(), protocol: Protocol::Rest })
+    }
+
+    /// The same token, come by another protocol.
+    #[must_use]
+    pub fn by(self, protocol: Protocol) -> Self {
+        Self { protocol, ..self }
+    }
+
+    /// The protocol by which it came.
+    pub fn protocol(&self) -> Protocol {
+        self.protocol
     }
 
     /// What the database keeps.
     pub fn hash(&self) -> Sha256 {
-        Sha256::of(self.0.as_bytes())
+        Sha256::of(self.text.as_bytes())
     }
 
     /// The text to show once to its owner.
     pub fn reveal(&self) -> &str {
-        &self.0
+        &self.text
     }
 }
 

@@ -70,7 +70,7 @@ fn status_and_code(error: &Error) -> (StatusCode, &'static str) {
         Error::Invalid { .. } => (StatusCode::BAD_REQUEST, "invalid"),
         Error::Unauthenticated => (StatusCode::UNAUTHORIZED, "unauthenticated"),
         Error::NotFound => (StatusCode::NOT_FOUND, "not_found"),
-        Error::Forbidden { .. } => (StatusCode::FORBIDDEN, "forbidden"),
+        Error::Forbidden { .. } | Error::TokenForbids { .. } => (StatusCode::FORBIDDEN, "forbidden"),
         Error::Conflict(conflict) => (
             StatusCode::CONFLICT,
             match conflict {
@@ -82,6 +82,7 @@ fn status_and_code(error: &Error) -> (StatusCode, &'static str) {
                 Conflict::IntoItself => "into_itself",
                 Conflict::IsRoot => "is_root",
                 Conflict::TooDeep => "too_deep",
+                Conflict::CurrentVersion => "current_version",
                 Conflict::Contended => "contended",
             },
         ),

@@ -61,9 +61,25 @@ pub(crate) async fn answer<P: Platform, U: Upload>(
             Method::GET | Method::HEAD => rest::search::get(platform, matched(space, path)).await,
             _ => return not_allowed("GET, HEAD"),
         },
+        ["api", "v1", "spaces", space, "versions", path] => match *method {
+            Method::GET | Method::HEAD => rest::versions::list(platform, matched(space, path)).await,
+            Method::POST => rest::versions::post(platform, matched(space, path), upload).await,
+            Method::PATCH => rest::versions::patch(platform, matched(space, path), upload).await,
+            Method::DELETE => rest::versions::delete(platform, matched(space, path)).await,
+            _ => return not_allowed("GET, HEAD, POST, PATCH, DELETE"),
+        },
         ["api", "v1", "jobs"] => match *method {
             Method::GET | Method::HEAD => rest::jobs::list(platform, parts).await,
             _ => return not_allowed("GET, HEAD"),
+        },
+        ["api", "v1", "tokens"] => match *method {
+            Method::GET | Method::HEAD => rest::tokens::list(platform, parts).await,
+            Method::POST => rest::tokens::post(platform, parts, upload).await,
+            _ => return not_allowed("GET, HEAD, POST"),
+        },
+        ["api", "v1", "tokens", id] => match *method {
+            Method::DELETE => rest::tokens::delete(platform, parts, id).await,
+            _ => return not_allowed("DELETE"),
         },
         _ => return problem::no_route(),
     };

@@ -9,4 +9,6 @@ mod folders;
 mod jobs;
 mod nodes;
 mod search;
+mod tokens;
 mod trash;
+mod versions;

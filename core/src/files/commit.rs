@@ -17,7 +17,7 @@ use crate::ports::{Db, DbError, Platform, Statement, Timestamp};
 use crate::tree::{self, Address};
 
 /// Why a commit didn't happen.
-pub(super) enum Refused {
+pub(crate) enum Refused {
     /// The target isn't what it was when it was read: read again, decide again.
     TargetChanged,
     /// Anything else.
@@ -47,38 +47,44 @@ pub(super) struct Commit<'a> {
 /// JSON texts of more than this are bound in several statements: a bound string ends at 2 MB.
 const JSON_BYTES: usize = 1_000_000;
 
-impl Commit<'_> {
-    /// Commits. A lost answer is looked up, and the batch sent once more where it didn't take effect.
-    pub(super) async fn run<P: Platform>(&self, platform: &P) -> Result<(), Refused> {
-        let batch = self.statements().map_err(Refused::For)?;
-        let mut lost = match platform.db().write(batch.clone()).await {
-            Ok(_) => return Ok(()),
-            Err(DbError::Unavailable(cause)) => cause,
-            Err(error) => return Err(refusal(error)),
-        };
-        for again in [true, false] {
-            if self.happened(platform).await.map_err(Refused::For)? {
-                return Ok(());
-            }
-            if again {
-                match platform.db().write(batch.clone()).await {
-                    Ok(_) => return Ok(()),
-                    Err(DbError::Unavailable(cause)) => lost = cause,
-                    // The first attempt may have arrived after it was looked for.
-                    Err(error) => match self.happened(platform).await {
-                        Ok(true) => return Ok(()),
-                        Ok(false) => return Err(refusal(error)),
-                        Err(error) => return Err(Refused::For(error)),
-                    },
-                }
+/// Runs a guarded batch. A lost answer is looked up by `happened`, which returns a row if the batch took effect; the
+/// batch is sent once more where it didn't.
+pub(crate) async fn write_once<P: Platform>(
+    platform: &P,
+    batch: Vec<Statement>,
+    happened: &Statement,
+) -> Result<(), Refused> {
+    let happened = async || -> Result<bool, Refused> {
+        let rows = platform.db().read(vec![happened.clone()]).await;
+        Ok(rows.map_err(|error| Refused::For(error.into()))?.iter().any(|rows| !rows.is_empty()))
+    };
+    let mut lost = match platform.db().write(batch.clone()).await {
+        Ok(_) => return Ok(()),
+        Err(DbError::Unavailable(cause)) => cause,
+        Err(error) => return Err(refusal(error)),
+    };
+    for again in [true, false] {
+        if happened().await? {
+            return Ok(());
+        }
+        if again {
+            match platform.db().write(batch.clone()).await {
+                Ok(_) => return Ok(()),
+                Err(DbError::Unavailable(cause)) => lost = cause,
+                // The first attempt may have arrived after it was looked for.
+                Err(error) => return if happened().await? { Ok(()) } else { Err(refusal(error)) },
             }
         }
-        Err(Refused::For(Error::Unavailable(Unavailable::Database { cause: lost })))
     }
+    Err(Refused::For(Error::Unavailable(Unavailable::Database { cause: lost })))
+}
 
-    async fn happened<P: Platform>(&self, platform: &P) -> Result<bool> {
-        let look = Statement::new("select 1 from versions where id = ?1").bind(self.version);
-        Ok(platform.db().read(vec![look]).await?.iter().any(|rows| !rows.is_empty()))
+impl Commit<'_> {
+    /// Commits.
+    pub(super) async fn run<P: Platform>(&self, platform: &P) -> Result<(), Refused> {
+        let batch = self.statements().map_err(Refused::For)?;
+        let happened = Statement::new("select 1 from versions where id = ?1").bind(self.version);
+        write_once(platform, batch, &happened).await
     }
 
     fn statements(&self) -> Result<Vec<Statement>> {
@@ -125,7 +131,7 @@ impl Commit<'_> {
                when (select count(*) from json_each(?10) r cross join segments s on s.id = r.value
                       where s.state <> 'deleting') <> json_array_length(?10) then 'segments_gone'
              end as why) where why is not null",
-            still_writes = auth::STILL_WRITES,
+            still_writes = auth::STILL_WRITES_IN,
             parent_lives = tree::PARENT_LIVES,
         );
         Ok(Statement::new(sql)
@@ -215,16 +221,14 @@ impl Commit<'_> {
             .bind(self.name.nfc())
             .bind(self.now),
         };
-        let version = Statement::new(
-            "insert into versions (id, node_id, blob_id, author_id, created_at, modified_at)
-             values (?1, ?2, ?3, ?4, ?5, ?6)",
-        )
-        .bind(self.version)
-        .bind(self.node)
-        .bind(self.blob)
-        .bind(self.account)
-        .bind(self.now)
-        .bind(self.modified_at);
+        let version = version_row(&VersionRow {
+            id: self.version,
+            node: self.node,
+            blob: self.blob,
+            author: self.account,
+            now: self.now,
+            modified_at: self.modified_at,
+        });
         let space = Statement::new(
             "update spaces set used_bytes = used_bytes + ?2, change_seq = change_seq + 1 where id = ?1",
         )
@@ -237,6 +241,32 @@ impl Commit<'_> {
         }
         statements
     }
+}
+
+/// A row of `versions`.
+pub(crate) struct VersionRow<'a> {
+    pub(crate) id: &'a VersionId,
+    pub(crate) node: &'a NodeId,
+    pub(crate) blob: &'a BlobId,
+    pub(crate) author: &'a AccountId,
+    pub(crate) now: Timestamp,
+    pub(crate) modified_at: Timestamp,
+}
+
+/// Inserts a version. It is later than those before it, whatever the clocks say: the order of a file's history is
+/// the order of its commits.
+pub(crate) fn version_row(row: &VersionRow<'_>) -> Statement {
+    Statement::new(
+        "insert into versions (id, node_id, blob_id, author_id, created_at, modified_at)
+         values (?1, ?2, ?3, ?4,
+                 max(?5, coalesce((select max(created_at) + 1 from versions where node_id = ?2), 0)), ?6)",
+    )
+    .bind(row.id)
+    .bind(row.node)
+    .bind(row.blob)
+    .bind(row.author)
+    .bind(row.now)
+    .bind(row.modified_at)
 }
 
 /// A segment that nothing referred to any more is needed again.

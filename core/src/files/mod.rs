@@ -1,9 +1,9 @@
 //! Files: reading and saving content.
 
-mod commit;
+pub(crate) mod commit;
 mod read;
 mod save;
 
 pub(crate) use commit::for_each_piece;
-pub use read::{File, Wanted, find};
+pub use read::{File, Wanted, Which, find};
 pub use save::{Save, Saved, save};

@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use crate::auth::{self, Right};
 use crate::error::{Conflict, Error, Result};
-use crate::ids::NodeId;
+use crate::ids::{NodeId, VersionId};
 use crate::manifest::{self, KeyedPage};
 use crate::plan::{ReadPlan, Slice};
-use crate::ports::{Db, Host, Platform, Row, Statement};
+use crate::ports::{Db, Host, Platform, Row, Statement, Timestamp, Value};
 use crate::range::RangeSpec;
-use crate::tree::{Address, Kind, Resolved, Version, resolve, walk};
+use crate::tree::{self, Address, Kind, Resolved, Version, resolve, walk};
 
 /// How much of the content the answer needs.
 #[derive(Debug, Clone, Copy)]
@@ -23,12 +23,23 @@ pub enum Wanted<'a> {
     Ranges(&'a [RangeSpec]),
 }
 
+/// Which of the file's versions to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Which {
+    /// The newest.
+    Current,
+    /// This one.
+    Version(VersionId),
+    /// The one that was the newest at this time.
+    At(Timestamp),
+}
+
 /// A file that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
     /// The node's id.
     pub node: NodeId,
-    /// The current version.
+    /// The version that was asked for.
     pub version: Version,
     pages: Vec<KeyedPage>,
 }
@@ -52,27 +63,71 @@ impl File {
     }
 }
 
-/// Finds a file, authorised to read.
-pub async fn find<P: Platform>(platform: &P, address: &Address, wanted: Wanted<'_>) -> Result<File> {
-    let mut batch =
-        vec![auth::look_up(&address.token, &address.space, platform.host().now()), resolve(address)];
-    batch.extend(pages_statement(address, wanted));
+/// Finds a file, authorised to read. One round trip.
+///
+/// # Errors
+/// [`Error::NotFound`] too where the file has no such version, or had none at that time.
+pub async fn find<P: Platform>(
+    platform: &P,
+    address: &Address,
+    which: &Which,
+    wanted: Wanted<'_>,
+) -> Result<File> {
+    let mut batch = vec![auth::look_up_at(address, platform.host().now()), resolve(address)];
+    batch.extend(older_statement(address, which));
+    batch.extend(pages_statement(address, which, wanted));
     let mut results = platform.db().read(batch).await?.into_iter();
     let mut rows = || results.next().unwrap_or_default();
     auth::authorise(rows().first(), Right::Read)?;
     let node = Resolved::existing(&rows(), address)?;
-    let Kind::File(version) = node.kind else {
+    let Kind::File(current) = node.kind else {
         return Err(Error::Conflict(Conflict::IsAFolder));
+    };
+    let version = match which {
+        Which::Current => current,
+        _ => tree::version(rows().first().ok_or(Error::NotFound)?)?,
     };
     let pages = rows().iter().map(page).collect::<Result<_>>()?;
     Ok(File { node: node.id, version, pages })
 }
 
-/// The pages of the file at the end of the walk that the ranges ?4 touch: each a JSON array `[first, last, suffix]`
-/// with nulls; no ranges, all pages. A page's end is the next one's start.
-const PAGES: &str = concat!(
-    walk!(),
-    "select at.start, p.extents,
+/// Which version `v` of the node `n` is meant, by ?4: conditions for [`Which`].
+macro_rules! which {
+    (current) => {
+        "v.id = n.version_id and ?4 is null"
+    };
+    (version) => {
+        "v.id = ?4 and v.node_id = n.id"
+    };
+    (at) => {
+        "v.id = (select p.id from versions p where p.node_id = n.id and p.created_at <= ?4
+                  order by p.created_at desc, p.id desc limit 1)"
+    };
+}
+
+/// A version of the file at the end of the walk.
+macro_rules! older {
+    ($which:ident) => {
+        concat!(
+            walk!(),
+            "select v.id as version_id, v.modified_at, b.id as blob_id, b.size_bytes, b.etag, b.media_type,
+                    b.crc32, b.inline, b.digests
+               from walk w cross join nodes n on n.id = w.id
+              cross join versions v on ",
+            which!($which),
+            " cross join blobs b on b.id = v.blob_id
+              where w.depth = ?3"
+        )
+    };
+}
+
+/// The pages of a version of the file at the end of the walk that the ranges ?5 touch: each a JSON array
+/// `[first, last, suffix]` with nulls; no ranges, all pages. A page's end is the next one's start.
+macro_rules! pages {
+    ($which:ident) => {
+        concat!(
+            walk!(),
+            "select at.start, p.extents,
             (select json_group_array(json_array(s.id, s.key))
                from (select distinct json_extract(x.value, '$[0]') as id from json_each(p.extents) x) named
                cross join segments s on s.id = named.id) as keys
@@ -81,30 +136,60 @@ const PAGES: &str = concat!(
                     b.size_bytes as size_bytes
                from walk w
               cross join nodes n on n.id = w.id
-              cross join versions v on v.id = n.version_id
-              cross join blobs b on b.id = v.blob_id
+              cross join versions v on ",
+            which!($which),
+            " cross join blobs b on b.id = v.blob_id
               cross join json_each(b.pages) e
               where w.depth = ?3) at
       cross join pages p on p.id = at.page
-      where ?4 is null or exists (
-            select 1 from json_each(?4) r
+      where ?5 is null or exists (
+            select 1 from json_each(?5) r
              where coalesce(json_extract(r.value, '$[0]'), at.size_bytes - json_extract(r.value, '$[2]')) < at.stop
                and coalesce(json_extract(r.value, '$[1]'), at.size_bytes) >= at.start)
       order by at.place"
-);
+        )
+    };
+}
 
-fn pages_statement(address: &Address, wanted: Wanted<'_>) -> Option<Statement> {
+impl Which {
+    fn parameter(&self) -> Value {
+        match self {
+            Self::Current => Value::Null,
+            Self::Version(id) => id.into(),
+            Self::At(time) => (*time).into(),
+        }
+    }
+}
+
+fn older_statement(address: &Address, which: &Which) -> Option<Statement> {
+    let sql = match which {
+        Which::Current => return None,
+        Which::Version(_) => older!(version),
+        Which::At(_) => older!(at),
+    };
+    Some(bind_place(Statement::new(sql), address, which))
+}
+
+fn pages_statement(address: &Address, which: &Which, wanted: Wanted<'_>) -> Option<Statement> {
     let ranges = match wanted {
         Wanted::Nothing => return None,
         Wanted::Everything => None,
         Wanted::Ranges(specs) => Some(serde_json::Value::from_iter(specs.iter().map(to_json)).to_string()),
     };
-    let statement = Statement::new(PAGES)
+    let sql = match which {
+        Which::Current => pages!(current),
+        Which::Version(_) => pages!(version),
+        Which::At(_) => pages!(at),
+    };
+    Some(bind_place(Statement::new(sql), address, which).bind(ranges))
+}
+
+fn bind_place(statement: Statement, address: &Address, which: &Which) -> Statement {
+    statement
         .bind(&address.space)
         .bind(address.path.to_json())
         .bind(address.path.depth() as u64)
-        .bind(ranges);
-    Some(statement)
+        .bind(which.parameter())
 }
 
 fn to_json(spec: &RangeSpec) -> serde_json::Value {

@@ -108,7 +108,7 @@ impl Target {
     async fn find<P: Platform>(platform: &P, request: &Save) -> Result<Self> {
         let address = &request.address;
         let now = platform.host().now();
-        let mut batch = vec![auth::look_up(&address.token, &address.space, now), resolve(address)];
+        let mut batch = vec![auth::look_up_at(address, now), resolve(address)];
         let results = if request.length.is_some_and(|length| length <= INLINE_BYTES as u64) {
             platform.db().read(batch).await?
         } else {
@@ -129,8 +129,7 @@ impl Target {
     /// The same, when the race for the target was lost.
     async fn find_again<P: Platform>(self, platform: &P, request: &Save) -> Result<Self> {
         let address = &request.address;
-        let batch =
-            vec![auth::look_up(&address.token, &address.space, platform.host().now()), resolve(address)];
+        let batch = vec![auth::look_up_at(address, platform.host().now()), resolve(address)];
         let results = platform.db().read(batch).await?;
         let rows = |at: usize| results.get(at).map(Vec::as_slice).unwrap_or_default();
         Ok(Self { ingest: self.ingest, ..Self::read(request, rows(0), rows(1))? })

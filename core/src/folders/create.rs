@@ -31,7 +31,7 @@ pub async fn create<P: Platform>(platform: &P, address: &Address) -> Result<Crea
 /// None where what was read has changed before the commit: somebody else made the folder, say.
 async fn attempt<P: Platform>(platform: &P, address: &Address) -> Result<Option<Created>> {
     let now = platform.host().now();
-    let batch = vec![auth::look_up(&address.token, &address.space, now), resolve(address)];
+    let batch = vec![auth::look_up_at(address, now), resolve(address)];
     let mut results = platform.db().read(batch).await?.into_iter();
     let mut rows = || results.next().unwrap_or_default();
     auth::authorise(rows().first(), Right::Write)?;
@@ -48,7 +48,7 @@ async fn attempt<P: Platform>(platform: &P, address: &Address) -> Result<Option<
            when not {} then 'access_gone'
            when not {} then 'parent_gone'
          end as why) where why is not null",
-        auth::STILL_WRITES,
+        auth::STILL_WRITES_IN,
         tree::PARENT_LIVES
     ))
     .bind(address.token.hash().to_string())

@@ -59,11 +59,7 @@ pub struct Page {
 /// Lists the folder at the address. One round trip.
 pub async fn list<P: Platform>(platform: &P, address: &Address, listing: &Listing) -> Result<Page> {
     let now = platform.host().now();
-    let batch = vec![
-        auth::look_up(&address.token, &address.space, now),
-        resolve(address),
-        entries(address, listing)?,
-    ];
+    let batch = vec![auth::look_up_at(address, now), resolve(address), entries(address, listing)?];
     let mut results = platform.db().read(batch).await?.into_iter();
     let mut rows = || results.next().unwrap_or_default();
     auth::authorise(rows().first(), Right::Read)?;

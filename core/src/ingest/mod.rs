@@ -45,7 +45,7 @@ impl Ingest {
         host.random(&mut random);
         Statement::new(format!(
             "insert into ingests (key, space_id, expires_at) select ?4, ?2, ?5 where {} returning id, key",
-            crate::auth::STILL_WRITES
+            crate::auth::STILL_UPLOADS
         ))
         .bind(token.hash().to_string())
         .bind(space)

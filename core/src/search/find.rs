@@ -109,7 +109,7 @@ pub async fn search<P: Platform>(platform: &P, address: &Address, search: &Searc
     let (below, skip) = search.cursor.as_deref().map_or(Ok((1 << 53, 0)), read_cursor)?;
     let now = platform.host().now();
     let batch = vec![
-        auth::look_up(&address.token, &address.space, now),
+        auth::look_up_at(address, now),
         crate::tree::resolve(address),
         matches(address, search, &query, below),
     ];

@@ -2,8 +2,8 @@
 
 mod resolve;
 
-pub(crate) use resolve::walk;
 pub use resolve::{Resolved, resolve};
+pub(crate) use resolve::{id, version, walk};
 
 use std::collections::BTreeMap;
 

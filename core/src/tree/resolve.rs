@@ -83,17 +83,22 @@ impl Resolved {
 fn node(row: &Row) -> Result<Node> {
     let kind = match row.text("kind")? {
         "folder" => Kind::Folder,
-        _ => Kind::File(Version {
-            id: id(row, "version_id", VersionId::parse)?,
-            modified_at: Timestamp(row.integer("modified_at")?),
-            blob: blob(row)?,
-        }),
+        _ => Kind::File(version(row)?),
     };
     Ok(Node {
         id: id(row, "id", NodeId::parse)?,
         created_at: Timestamp(row.integer("created_at")?),
         modified_at: Timestamp(row.integer("modified_at")?),
         kind,
+    })
+}
+
+/// Reads a version and its content.
+pub(crate) fn version(row: &Row) -> Result<Version> {
+    Ok(Version {
+        id: id(row, "version_id", VersionId::parse)?,
+        modified_at: Timestamp(row.integer("modified_at")?),
+        blob: blob(row)?,
     })
 }
 
@@ -116,7 +121,7 @@ fn blob(row: &Row) -> Result<Blob> {
     })
 }
 
-fn id<T>(row: &Row, column: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T> {
+pub(crate) fn id<T>(row: &Row, column: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T> {
     let text = row.text(column)?;
     parse(text).ok_or_else(|| DbError::Rejected(format!("column {column}: not an id")).into())
 }

@@ -1,13 +1,17 @@
 //! The REST API: one folder a resource, one file a verb.
 
 mod body;
+mod cursor;
 pub(crate) mod files;
 pub(crate) mod folders;
 pub(crate) mod jobs;
+mod members;
 pub(crate) mod nodes;
 mod query;
 pub(crate) mod search;
+pub(crate) mod tokens;
 pub(crate) mod trash;
+pub(crate) mod versions;
 
 use http::{HeaderValue, Response, StatusCode, header};
 use ledge_core::error::{Error, Result};

@@ -5,8 +5,9 @@
 use std::cell::RefCell;
 
 use ledge_core::ids::JobId;
-use ledge_core::ports::{Db, Statement, Value};
+use ledge_core::ports::{Db, Host, Platform, Statement, Value};
 use ledge_engine_tests::{Drive, noise, record, run};
+use ledge_hosts::local::Body;
 
 /// What a plan may scan: values of a bound JSON array, the rows that the statement itself has made, and the one
 /// row that a guard selects from nothing.
@@ -71,6 +72,10 @@ fn no_statement_scans_a_table() {
                 "{path}"
             );
         }
+        for token in tokens(&drive, &platform).await {
+            versions_and_tokens(&drive, &platform, &token).await;
+        }
+
         let mut ranged = drive.request("GET", "files/photos/large", b"");
         ranged.headers_mut().insert("range", "bytes=-5,100-8000000".parse().unwrap());
         assert_eq!(drive.send(&platform, ranged).await.status, 206);
@@ -115,6 +120,62 @@ fn no_statement_scans_a_table() {
             check(&drive, &statement).await;
         }
     });
+}
+
+/// The drive's first token, and one that is limited to a folder.
+async fn tokens<P>(drive: &Drive, platform: &P) -> [Option<String>; 2]
+where
+    P: Platform,
+    P::Host: Host<Body = Body>,
+{
+    let texts =
+        drive.column("select id as it from spaces union all select id from nodes where name = 'photos'");
+    let texts = texts.await;
+    let [Value::Text(space), Value::Text(folder)] = texts.as_slice() else { unreachable!() };
+    let body = format!("{{\"name\":\"a\",\"space_id\":\"{space}\",\"folder_id\":\"{folder}\"}}");
+    let mut create = drive.request("POST", "", body.leak().as_bytes());
+    *create.uri_mut() = "/api/v1/tokens".parse().unwrap();
+    let answer = drive.send(platform, create).await;
+    assert_eq!(answer.status, 201);
+    let token: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+    [None, token["token"].as_str().map(str::to_owned)]
+}
+
+async fn versions_and_tokens<P>(drive: &Drive, platform: &P, token: &Option<String>)
+where
+    P: Platform,
+    P::Host: Host<Body = Body>,
+{
+    let older = drive.column(
+        "select v.id as it from versions v join nodes n on n.id = v.node_id and n.version_id <> v.id
+           join blobs b on b.id = v.blob_id where b.pages is not null order by v.created_at desc limit 1",
+    );
+    let Some(Value::Text(id)) = older.await.pop() else { unreachable!("the large file has two versions") };
+    let by_id = format!("versions/photos/large?version={id}");
+    let restore = format!("{{\"restore\":\"{id}\"}}").leak().as_bytes();
+    let requests: Vec<(&str, String, &'static [u8], u16)> = vec![
+        ("PUT", "files/photos/small".to_owned(), b"small", 204),
+        ("PUT", "folders/photos".to_owned(), b"", 200),
+        ("GET", "folders/photos".to_owned(), b"", 200),
+        ("GET", "versions/photos/large?limit=1".to_owned(), b"", 200),
+        ("GET", format!("files/photos/large?version={id}"), b"", 200),
+        ("GET", "files/photos/large?at=9999-01-01T00:00:00Z".to_owned(), b"", 200),
+        ("POST", "versions/photos/large".to_owned(), restore, 201),
+        ("PATCH", by_id.clone(), b"{\"label\":\"x\"}", 200),
+        ("DELETE", by_id, b"", 204),
+        ("GET", "/api/v1/tokens".to_owned(), b"", 200),
+        ("DELETE", "/api/v1/tokens/018f0000-0000-7000-8000-000000000000".to_owned(), b"", 404),
+    ];
+    for (method, path, body, status) in requests {
+        let mut request = drive.request(method, &path, body);
+        if path.starts_with('/') {
+            *request.uri_mut() = path.parse().unwrap();
+        }
+        if let Some(token) = token {
+            request.headers_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());
+        }
+        assert_eq!(drive.send(platform, request).await.status, status, "{method} {path}");
+    }
 }
 
 async fn check(drive: &Drive, statement: &Statement) {

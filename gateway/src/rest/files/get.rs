@@ -3,7 +3,8 @@
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use ledge_core::conditions::{self, Current, Verdict};
 use ledge_core::error::{Error, Result};
-use ledge_core::files::{self, File, Wanted};
+use ledge_core::files::{self, File, Wanted, Which};
+use ledge_core::ids::VersionId;
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{Host, Platform};
 use ledge_core::range::{self, RangeSpec, Resolved};
@@ -11,8 +12,8 @@ use ledge_core::range::{self, RangeSpec, Resolved};
 use super::multipart;
 use crate::address::address;
 use crate::headers::{
-    conditions as read_conditions, content_disposition, http_date, if_range, quoted, set, text,
-    wanted_digests,
+    conditions as read_conditions, content_disposition, http_date, if_range, parse_rfc3339, quoted, set,
+    text, wanted_digests,
 };
 use crate::rest::query::Query;
 use crate::routes::Matched;
@@ -22,7 +23,8 @@ const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
 /// Answers with the content, or with what the conditions and ranges make of it (RFC 9110 section 13.2.2's order).
 pub(crate) async fn get<P: Platform>(platform: &P, matched: Matched<'_>) -> Result<Response<ReadPlan>> {
     let address = address(&matched)?;
-    let query = Query::read(&matched.parts.uri, &["download"])?;
+    let query = Query::read(&matched.parts.uri, &["at", "download", "version"])?;
+    let which = which(&query)?;
     let request = &matched.parts.headers;
     let head = matched.parts.method == Method::HEAD;
     // Range is defined for GET alone (section 14.2).
@@ -33,7 +35,7 @@ pub(crate) async fn get<P: Platform>(platform: &P, matched: Matched<'_>) -> Resu
         (Some(specs), _) if !request.contains_key(header::IF_RANGE) => Wanted::Ranges(specs),
         _ => Wanted::Everything,
     };
-    let file = files::find(platform, &address, wanted).await?;
+    let file = files::find(platform, &address, &which, wanted).await?;
 
     let current = Current { etag: Some(&file.version.blob.etag), modified_at: file.version.modified_at };
     let mut response = match read_conditions(request).evaluate(Some(current), true) {
@@ -54,6 +56,20 @@ pub(crate) async fn get<P: Platform>(platform: &P, matched: Matched<'_>) -> Resu
         set(headers, header::CONTENT_DISPOSITION, content_disposition(name.as_str(), download));
     }
     Ok(response)
+}
+
+/// The version that the query asks for.
+fn which(query: &Query<'_>) -> Result<Which> {
+    match (query.get("version"), query.get("at")) {
+        (None, None) => Ok(Which::Current),
+        (Some(_), Some(_)) => Err(Error::invalid("at", "a version is named already")),
+        (Some(id), None) => VersionId::parse(id)
+            .map(Which::Version)
+            .ok_or_else(|| Error::invalid("version", "expected a version's id")),
+        (None, Some(time)) => parse_rfc3339(time)
+            .map(Which::At)
+            .ok_or_else(|| Error::invalid("at", "expected an RFC 3339 time between 1970 and 9999")),
+    }
 }
 
 fn content<P: Platform>(

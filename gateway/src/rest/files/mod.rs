@@ -7,4 +7,4 @@ mod put;
 
 pub(crate) use delete::delete;
 pub(crate) use get::get;
-pub(crate) use put::put;
+pub(crate) use put::{SavedFile, put};

@@ -16,15 +16,15 @@ use crate::routes::Matched;
 
 /// A file that was saved.
 #[derive(Serialize)]
-struct SavedFile<'a> {
-    id: &'a str,
-    name: &'a str,
-    kind: &'a str,
-    size_bytes: u64,
-    etag: String,
-    media_type: &'a str,
-    modified_at: String,
-    version_id: &'a str,
+pub(crate) struct SavedFile<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) kind: &'a str,
+    pub(crate) size_bytes: u64,
+    pub(crate) etag: String,
+    pub(crate) media_type: &'a str,
+    pub(crate) modified_at: String,
+    pub(crate) version_id: &'a str,
 }
 
 /// Saves the body: 201 with the file where it is new, 204 where it was there.

@@ -1,0 +1,49 @@
+//! Giving a version a name, or taking it away.
+
+use super::target::Target;
+use super::{Entry, Label};
+use crate::conditions::Conditions;
+use crate::error::{Conflict, Error, Result};
+use crate::files::commit::{Refused, write_once};
+use crate::ids::VersionId;
+use crate::ports::{Host, Platform, Statement};
+use crate::tree::Address;
+
+/// Which version gets which label.
+#[derive(Debug, Clone)]
+pub struct SetLabel {
+    /// The file.
+    pub address: Address,
+    /// The version.
+    pub version: VersionId,
+    /// Its new label; None for none.
+    pub label: Option<Label>,
+    /// The conditions on the file's current version.
+    pub conditions: Conditions,
+}
+
+/// The file keeps changing: so often, and the label has lost to as many saves.
+const ATTEMPTS: usize = 200;
+
+/// Sets or clears the label. Two round trips; safe to repeat.
+pub async fn set_label<P: Platform>(platform: &P, request: &SetLabel) -> Result<Entry> {
+    let label = request.label.as_ref().map(Label::as_str);
+    for _ in 0..ATTEMPTS {
+        let target = Target::find(platform, &request.address, &request.version, &request.conditions).await?;
+        let batch = vec![
+            target.guard(&request.address, platform.host().now(), 0),
+            Statement::new("update versions set label = ?2 where id = ?1").bind(&request.version).bind(label),
+            Statement::new("update spaces set change_seq = change_seq + 1 where id = ?1")
+                .bind(&request.address.space),
+        ];
+        let happened = Statement::new("select 1 from versions where id = ?1 and label is ?2")
+            .bind(&request.version)
+            .bind(label);
+        match write_once(platform, batch, &happened).await {
+            Ok(()) => return Ok(Entry { label: label.map(str::to_owned), ..target.version }),
+            Err(Refused::TargetChanged) => {}
+            Err(Refused::For(error)) => return Err(error),
+        }
+    }
+    Err(Error::Conflict(Conflict::Contended))
+}

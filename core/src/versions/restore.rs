@@ -1,0 +1,91 @@
+//! Restoring a version: its content becomes the newest version. The blob is shared; no byte moves.
+
+use super::target::Target;
+use crate::conditions::Conditions;
+use crate::error::{Conflict, Error, Result};
+use crate::files::commit::{Refused, VersionRow, version_row, write_once};
+use crate::ids::{NodeId, VersionId};
+use crate::ports::{Host, Platform, Statement, Timestamp};
+use crate::tree::Address;
+
+/// What to restore, and on which conditions.
+#[derive(Debug, Clone)]
+pub struct Restore {
+    /// The file.
+    pub address: Address,
+    /// The version whose content comes back.
+    pub version: VersionId,
+    /// The conditions on the file's current version.
+    pub conditions: Conditions,
+}
+
+/// The new version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restored {
+    /// The file's node.
+    pub node: NodeId,
+    /// Its new current version.
+    pub version: VersionId,
+    /// When it was restored: a client that asks by date must see a change.
+    pub modified_at: Timestamp,
+    /// The content's entity tag, without quotes.
+    pub etag: String,
+    /// The content's size.
+    pub size_bytes: u64,
+    /// The content's media type.
+    pub media_type: String,
+}
+
+/// A restore without conditions runs again when it loses a race; so often, and it has lost to as many others.
+const ATTEMPTS: usize = 200;
+
+/// Makes a new version with the content of an older one. Two round trips.
+pub async fn restore<P: Platform>(platform: &P, request: &Restore) -> Result<Restored> {
+    let address = &request.address;
+    let version = VersionId::new(platform.host());
+    for _ in 0..ATTEMPTS {
+        let target = Target::find(platform, address, &request.version, &request.conditions).await?;
+        let now = platform.host().now();
+        let batch = statements(&target, address, &version, now);
+        let happened = Statement::new("select 1 from versions where id = ?1").bind(&version);
+        match write_once(platform, batch, &happened).await {
+            Ok(()) => {
+                return Ok(Restored {
+                    node: target.node,
+                    version,
+                    modified_at: now,
+                    etag: target.version.etag,
+                    size_bytes: target.version.size_bytes,
+                    media_type: target.version.media_type,
+                });
+            }
+            Err(Refused::TargetChanged) => {}
+            Err(Refused::For(error)) => return Err(error),
+        }
+    }
+    Err(Error::Conflict(Conflict::Contended))
+}
+
+fn statements(target: &Target, address: &Address, version: &VersionId, now: Timestamp) -> Vec<Statement> {
+    let size_bytes = target.version.size_bytes;
+    vec![
+        target.guard(address, now, size_bytes),
+        version_row(&VersionRow {
+            id: version,
+            node: &target.node,
+            blob: &target.blob,
+            author: &target.caller.account,
+            now,
+            modified_at: now,
+        }),
+        Statement::new("update nodes set version_id = ?2, modified_at = ?3 where id = ?1")
+            .bind(&target.node)
+            .bind(version)
+            .bind(now),
+        Statement::new(
+            "update spaces set used_bytes = used_bytes + ?2, change_seq = change_seq + 1 where id = ?1",
+        )
+        .bind(&address.space)
+        .bind(size_bytes),
+    ]
+}

@@ -1,0 +1,33 @@
+//! PATCH of a version: its label.
+
+use http::{Response, StatusCode};
+use ledge_core::error::{Error, Result};
+use ledge_core::plan::ReadPlan;
+use ledge_core::ports::{Platform, Upload};
+use ledge_core::versions::{self, Label, SetLabel};
+
+use super::{Version, named};
+use crate::address::address;
+use crate::headers::conditions;
+use crate::rest::json;
+use crate::rest::members::Members;
+use crate::rest::query::Query;
+use crate::routes::Matched;
+
+/// Sets the label, or clears it where it is null: 200 with the version.
+pub(crate) async fn patch<P: Platform, U: Upload>(
+    platform: &P,
+    matched: Matched<'_>,
+    upload: U,
+) -> Result<Response<ReadPlan>> {
+    let address = address(&matched)?;
+    let version = named(&Query::read(&matched.parts.uri, &["version"])?)?;
+    let body = Members::read(upload, &["label"]).await?;
+    if !body.has("label") {
+        return Err(Error::invalid("label", "expected a text, or null to clear it"));
+    }
+    let label = body.text("label")?.map(Label::parse).transpose()?;
+    let request = SetLabel { address, version, label, conditions: conditions(&matched.parts.headers) };
+    let entry = versions::set_label(platform, &request).await?;
+    json(StatusCode::OK, &Version::from(entry))
+}
