@@ -135,6 +135,79 @@ fn a_copy_of_more_than_20_000_nodes_is_refused_and_a_purge_of_more_than_10_000()
     });
 }
 
+/// Another account's space, with a folder, a file in it, and a file in its trash.
+const STRANGERS: [&str; 6] = [
+    "insert into accounts values ('018f0000-0000-7000-8000-000000000001', 'stranger', 'user', 0)",
+    "insert into spaces (id, name, root_id, created_at) values
+       ('018f0000-0000-7000-8000-000000000002', 's', '018f0000-0000-7000-8000-000000000003', 0)",
+    "insert into blobs values ('018f0000-0000-7000-8000-000000000004', 1, 'e', 'text/plain', 0, 'eA==', null, null)",
+    "insert into nodes (id, space_id, parent_id, name, name_nfc, kind, version_id, created_at, modified_at, trashed_at,
+                        trashed_from) values
+       ('018f0000-0000-7000-8000-000000000003', '018f0000-0000-7000-8000-000000000002', '', 's', 's', 'folder', null, 0, 0,
+        null, null),
+       ('018f0000-0000-7000-8000-000000000005', '018f0000-0000-7000-8000-000000000002',
+        '018f0000-0000-7000-8000-000000000003', 'f', 'f', 'folder', null, 0, 0, null, null),
+       ('018f0000-0000-7000-8000-000000000006', '018f0000-0000-7000-8000-000000000002',
+        '018f0000-0000-7000-8000-000000000005', 'x', 'x', 'file', '018f0000-0000-7000-8000-000000000008', 0, 0, null, null),
+       ('018f0000-0000-7000-8000-000000000007', '018f0000-0000-7000-8000-000000000002',
+        'trash/018f0000-0000-7000-8000-000000000002', 'y', 'y', 'file', '018f0000-0000-7000-8000-000000000009', 0, 0, 1,
+        '018f0000-0000-7000-8000-000000000005')",
+    "insert into versions values ('018f0000-0000-7000-8000-000000000008', '018f0000-0000-7000-8000-000000000006',
+       '018f0000-0000-7000-8000-000000000004', '018f0000-0000-7000-8000-000000000001', 0, 0)",
+    "insert into versions values ('018f0000-0000-7000-8000-000000000009', '018f0000-0000-7000-8000-000000000007',
+       '018f0000-0000-7000-8000-000000000004', '018f0000-0000-7000-8000-000000000001', 0, 0)",
+];
+
+#[test]
+fn ids_of_other_spaces_are_not_found() {
+    run(async {
+        let drive = before().await;
+        let strangers = STRANGERS.map(ledge_core::ports::Statement::new).to_vec();
+        ledge_core::ports::Db::write(&drive.ports.db, strangers).await.unwrap();
+        let id = |n: u8| format!("018f0000-0000-7000-8000-{n:012}");
+        for (operation, status) in [
+            (json!({"op": "move", "id": id(6), "to": {"parent": "/a"}}), 404),
+            (json!({"op": "copy", "id": id(6), "to": {"parent": "/a"}}), 404),
+            (json!({"op": "copy", "id": id(5), "to": {"parent": "/a", "name": "q"}}), 404),
+            (json!({"op": "copy", "id": id(3), "to": {"parent": "/a", "name": "q"}}), 404),
+            (json!({"op": "delete", "id": id(6)}), 404),
+            (json!({"op": "restore", "id": id(7), "to": {"parent": "/a"}}), 404),
+            (json!({"op": "move", "path": "/a/x", "to": {"parent": id(5)}}), 409),
+            (json!({"op": "move", "path": "/a/x", "to": {"parent": id(3)}}), 409),
+        ] {
+            let body = leak(&json!({"operations": [operation]}));
+            let answer = drive.send(drive.plain(), drive.request("POST", "nodes/batch", body)).await;
+            assert_eq!(answer.status, status, "{operation}: {:?}", String::from_utf8_lossy(&answer.body));
+        }
+        assert_eq!(send(&drive, drive.plain(), "DELETE", &format!("trash/{}", id(7)), b"").await, 404);
+        assert_eq!(send(&drive, drive.plain(), "POST", &format!("trash/{}/restore", id(7)), b"").await, 404);
+        assert_eq!(send(&drive, drive.plain(), "DELETE", "trash", b"").await, 204);
+        let theirs =
+            "select count(*) as it from nodes where space_id = '018f0000-0000-7000-8000-000000000002'";
+        assert_eq!(drive.column(theirs).await, [Value::Integer(4)]);
+    });
+}
+
+#[test]
+fn a_reader_sees_the_trash_and_changes_nothing() {
+    run(async {
+        let drive = before().await;
+        assert_eq!(send(&drive, drive.plain(), "DELETE", "files/a/x", b"").await, 204);
+        let demote = ledge_core::ports::Statement::new("update members set role = 'reader'");
+        ledge_core::ports::Db::write(&drive.ports.db, vec![demote]).await.unwrap();
+        assert_eq!(send(&drive, drive.plain(), "GET", "trash", b"").await, 200);
+        for (method, path, body) in [
+            ("DELETE", "files/b/y", b"".as_slice()),
+            ("DELETE", "folders/b", b""),
+            ("DELETE", "trash", b""),
+            ("POST", "nodes/batch", batch()),
+        ] {
+            assert_eq!(send(&drive, drive.plain(), method, path, body).await, 403, "{method} {path}");
+        }
+        check(&drive).await;
+    });
+}
+
 /// Four clients at once, a few names, everything that a client can do.
 #[test]
 fn after_any_operations_the_tree_is_one_and_its_bytes_are_counted() {
