@@ -301,6 +301,7 @@ fn every_route_answers_every_kind_of_token() {
     ];
     let file = drive.file_url("in/f");
     let folders = drive.file_url("in").replacen("/files/", "/folders/", 1);
+    let batch = Drive::absolute(&format!("/api/v1/spaces/{space}/nodes/batch"));
     let jobs = Drive::absolute("/api/v1/jobs");
     let restore = json!({ "restore": older }).to_string();
     let routes: Vec<(Needs, &str, String, &str, u16)> = vec![
@@ -310,6 +311,7 @@ fn every_route_answers_every_kind_of_token() {
         (Needs::Read, "GET", format!("{file}?at=9999-01-01T00:00:00Z"), "", 200),
         (Needs::Read, "GET", folders.clone(), "", 200),
         (Needs::Read, "GET", histories.clone(), "", 200),
+        (Needs::Read, "GET", drive.file_url("in?q=f").replacen("/files/", "/search/", 1), "", 200),
         (Needs::Write, "PUT", file.clone(), "content", 204),
         (Needs::Write, "PUT", folders.clone(), "", 200),
         (Needs::Write, "POST", histories.clone(), &restore, 201),
@@ -317,6 +319,7 @@ fn every_route_answers_every_kind_of_token() {
         // The condition fails, so that it is there for the next one.
         (Needs::Write, "DELETE", format!("{histories}?version={older}"), "", 412),
         (Needs::Space, "DELETE", file.clone(), "", 412),
+        (Needs::Space, "POST", batch, "{\"operations\":[{\"op\":\"delete\",\"path\":\"/none\"}]}", 404),
         (Needs::Account, "GET", jobs, "", 200),
         (Needs::Tokens, "GET", tokens_url(), "", 200),
         (Needs::Grant, "POST", tokens_url(), "{\"name\":\"made\"}", 201),
