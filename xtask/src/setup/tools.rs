@@ -52,8 +52,9 @@ fn install(name: &str, version: &str, program: &str, advice: &str) -> Result<Pat
     let work = folder(&format!("target-{name}"), version)?;
     // Without --locked: wasm-bindgen-cli's lock file names a yanked crate.
     let mut cargo = process::cargo();
-    cargo.args(["install", "--quiet", name, "--version", &format!("={version}"), "--root"]).arg(&partial);
-    cargo.env("CARGO_TARGET_DIR", &work);
+    cargo.args(["install", "--quiet", name, "--bin", program, "--version", &format!("={version}"), "--root"]);
+    // Nobody waits for what these tools compute; everybody waits for their compilation.
+    cargo.arg(&partial).env("CARGO_TARGET_DIR", &work).env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
     process::show(&mut cargo, advice)?;
     stamp::remove_folder(&home)?;
     fs::rename(&partial, &home)
