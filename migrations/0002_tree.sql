@@ -14,13 +14,6 @@ create table loose_blobs (
   id text primary key
 ) strict, without rowid;
 
--- Pages that a purged blob referred to. Another blob may refer to them too, so they stay until the sweep has looked.
--- By id: a page is noted once.
-create table loose_pages (
-  page integer primary key,
-  since integer not null
-) strict;
-
 -- The guard of 0001, which is always empty, with the reasons that the tree's operations have.
 drop table guard;
 create table guard (

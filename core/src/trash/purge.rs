@@ -1,7 +1,7 @@
 //! Purging: rows of the trash go for good, in one batch.
 //!
-//! Nodes, all of their versions, and blobs that no other version has. Pages are noted in `loose_pages`, and bytes stay
-//! where they are: what may go of those, a sweep decides, since other blobs may share them.
+//! Nodes, all of their versions, blobs that no other version has, and pages that no other blob lists. Bytes stay where
+//! they are: what may go of those, a sweep decides.
 
 use crate::auth::{self, Right};
 use crate::error::{Conflict, Error, Result, Unavailable};
@@ -9,6 +9,7 @@ use crate::ids::{NodeId, SpaceId};
 use crate::manifest;
 use crate::ports::{Db, DbError, Host, Platform, Statement};
 use crate::token::Token;
+use crate::versions::remove_unused_pages;
 
 /// The most nodes, and the most versions, that one purge removes: what a database does in well under a second.
 pub const MAX_PURGED_NODES: u64 = 10_000;
@@ -69,12 +70,6 @@ const FREE_BYTES: &str = concat!(
 
 const VERSIONS: &str = concat!(tree!(), "delete from versions where node_id in (select id from tree)");
 const NODES: &str = concat!(tree!(), "delete from nodes where id in (select id from tree)");
-
-const LOOSEN_PAGES: &str = "insert into loose_pages (page, since)
-    select json_extract(p.value, '$[1]'), ?1
-      from loose_blobs l cross join blobs b on b.id = l.id cross join json_each(b.pages) p
-     where not exists (select 1 from versions v where v.blob_id = l.id)
-    on conflict (page) do nothing";
 
 const BLOBS: &str = "delete from blobs where id in (
     select l.id from loose_blobs l where not exists (select 1 from versions v where v.blob_id = l.id))";
@@ -143,7 +138,7 @@ async fn commit<P: Platform>(
     let now = platform.host().now();
     let access = format!("insert into guard (why) select 'access_gone' where not {}", auth::STILL_WRITES);
     let on_tops = |sql: &'static str| Statement::new(sql).bind(tops);
-    let batch = vec![
+    let mut batch = vec![
         Statement::new(access).bind(token.hash().to_string()).bind(space).bind(now),
         on_tops(STILL_TRASHED).bind(space),
         on_tops(LIMIT).bind(MAX_PURGED_NODES),
@@ -151,10 +146,10 @@ async fn commit<P: Platform>(
         on_tops(FREE_BYTES).bind(space),
         on_tops(VERSIONS),
         on_tops(NODES),
-        Statement::new(LOOSEN_PAGES).bind(now),
         Statement::new(BLOBS),
         Statement::new("delete from loose_blobs"),
     ];
+    batch.extend(remove_unused_pages());
     let mut outcome = platform.db().write(batch.clone()).await;
     for again in [true, false] {
         if !matches!(outcome, Err(DbError::Unavailable(_))) {

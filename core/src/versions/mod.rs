@@ -7,6 +7,7 @@ mod list;
 mod restore;
 mod target;
 
+pub(crate) use delete::remove_unused_pages;
 pub use delete::{Delete, delete};
 pub use label::{SetLabel, set_label};
 pub use list::{Entry, Page, list};

@@ -266,6 +266,8 @@ async fn check(drive: &Drive) {
             "every blob has a version",
             "select count(*) as it from blobs b where not exists (select 1 from versions v where v.blob_id = b.id)",
         ),
+        ("no page without a blob", "select count(*) as it from pages p where not exists (
+            select 1 from blobs b, json_each(b.pages) e where json_extract(e.value, '$[1]') = p.id)"),
         ("nothing is left over", "select (select count(*) from loose_blobs) + (select count(*) from guard) as it"),
     ] {
         assert_eq!(drive.column(sql).await, [Value::Integer(0)], "{what}");
