@@ -161,3 +161,19 @@ fn what_is_in_the_trash_is_not_found_and_a_new_name_is() {
     assert_eq!(drive.put("treasure", "x").status, 201);
     assert_eq!(names(&search(&drive, "", "q=treasure")), ["treasure"]);
 }
+
+#[test]
+fn what_was_renamed_or_copied_is_found_by_its_new_name() {
+    let drive = Drive::new();
+    assert_eq!(drive.make_folder("chest").status, 201);
+    assert_eq!(drive.put("chest/doubloon", "x").status, 201);
+    let copy = serde_json::json!([{"op": "copy", "path": drive.path("chest"), "to": {"name": "trunk"}}]);
+    assert_eq!(Drive::batch(&copy).status, 200);
+    assert_eq!(names(&search(&drive, "", "q=doubloon")).len(), 2);
+    assert_eq!(names(&search(&drive, "", "q=trunk")), ["trunk"]);
+    let rename = serde_json::json!([{"op": "move", "path": drive.path("trunk"), "to": {"name": "locker"}}]);
+    assert_eq!(Drive::batch(&rename).status, 200);
+    assert_eq!(names(&search(&drive, "", "q=trunk")), Vec::<String>::new());
+    assert_eq!(names(&search(&drive, "", "q=locker")), ["locker"]);
+    assert_eq!(names(&search(&drive, "locker", "q=doubloon")), ["doubloon"]);
+}
