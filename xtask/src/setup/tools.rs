@@ -11,6 +11,18 @@ use crate::stamp;
 /// `worker-build` goes with the crate `worker` of the same version.
 const WORKER_BUILD: &str = "0.8.7";
 
+/// A program to be compiled.
+struct Tool<'a> {
+    /// The crate's name.
+    name: &'static str,
+    version: &'a str,
+    program: &'static str,
+    /// How well to compile it. Everybody waits for the compilation, hardly anybody for what the tools compute.
+    opt_level: &'static str,
+    /// What to do where it doesn't compile.
+    advice: &'a str,
+}
+
 /// `wasm-bindgen`, which must be exactly the version of the crate: they share an unversioned format.
 pub(super) fn wasm_bindgen() -> Result<PathBuf> {
     let version = locked("wasm-bindgen")?;
@@ -19,7 +31,14 @@ pub(super) fn wasm_bindgen() -> Result<PathBuf> {
          `cargo install wasm-bindgen-cli --version {version}` and --root {}",
         folder("wasm-bindgen-cli", &version)?.display()
     );
-    install("wasm-bindgen-cli", &version, "wasm-bindgen", &advice)
+    install(&Tool {
+        name: "wasm-bindgen-cli",
+        version: &version,
+        program: "wasm-bindgen",
+        // It reads and writes megabytes of WebAssembly in each build.
+        opt_level: "1",
+        advice: &advice,
+    })
 }
 
 /// `worker-build`, which turns a compiled crate into a Worker.
@@ -30,32 +49,37 @@ pub(super) fn worker_build() -> Result<PathBuf> {
         "Cargo.lock has worker {worker}, but worker-build is pinned at {WORKER_BUILD}; make both the same, \
          in Cargo.toml and in xtask/src/setup/tools.rs"
     );
-    install(
-        "worker-build",
-        WORKER_BUILD,
-        "worker-build",
-        "if the output names openssl, install its headers and pkg-config (Debian: `apt-get install libssl-dev \
-         pkg-config`); then run the command again",
-    )
+    install(&Tool {
+        name: "worker-build",
+        version: WORKER_BUILD,
+        program: "worker-build",
+        opt_level: "0",
+        advice: "if the output names openssl, install its headers and pkg-config (Debian: `apt-get install \
+                 libssl-dev pkg-config`); then run the command again",
+    })
 }
 
-/// Compiles a tool and gives the path of its program, unless it is there. What an interrupted build made is used by the next one, and the tool
-/// takes its place only when it is whole.
-fn install(name: &str, version: &str, program: &str, advice: &str) -> Result<PathBuf> {
+/// Compiles a tool and gives the path of its program, unless it is there. What an interrupted build made is used
+/// by the next one, and the tool takes its place only when it is whole.
+fn install(tool: &Tool<'_>) -> Result<PathBuf> {
+    let &Tool { name, version, program, .. } = tool;
     let home = folder(name, version)?;
     let path = home.join("bin").join(program);
     if path.is_file() {
         return Ok(path);
     }
-    super::announce(&format!("compiling {name} {version}"), "three to six minutes, once per version");
+    super::announce(
+        &format!("compiling {name} {version}"),
+        "some four minutes on two cores, once per version",
+    );
     let partial = folder(&format!("partial-{name}"), version)?;
     let work = folder(&format!("target-{name}"), version)?;
     // Without --locked: wasm-bindgen-cli's lock file names a yanked crate.
     let mut cargo = process::cargo();
     cargo.args(["install", "--quiet", name, "--bin", program, "--version", &format!("={version}"), "--root"]);
-    // Nobody waits for what these tools compute; everybody waits for their compilation.
-    cargo.arg(&partial).env("CARGO_TARGET_DIR", &work).env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
-    process::show(&mut cargo, advice)?;
+    cargo.arg(&partial).env("CARGO_TARGET_DIR", &work);
+    cargo.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", tool.opt_level);
+    process::show(&mut cargo, tool.advice)?;
     stamp::remove_folder(&home)?;
     fs::rename(&partial, &home)
         .with_context(|| format!("can't move {} to {}", partial.display(), home.display()))?;
