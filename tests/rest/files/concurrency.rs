@@ -44,6 +44,13 @@ fn twenty_writers_without_conditions_all_succeed() {
     });
     assert_eq!(statuses.iter().filter(|status| **status == 201).count(), 1, "{statuses:?}");
     assert_eq!(statuses.iter().filter(|status| **status == 204).count(), 19, "{statuses:?}");
-    let body = drive.get("a").body;
+    let read = drive.get("a");
+    let body = &read.body;
     assert!(matches!(body.len(), 100 | 300_000) && body.iter().all(|byte| *byte == body[0]), "never a mix");
+
+    let history = drive.file_url("a").replacen("/files/", "/versions/", 1);
+    let history = Reply::to(Drive::signed("GET", &history)).json();
+    let versions = history["versions"].as_array().unwrap();
+    assert_eq!(versions.len(), 20, "every one of them is kept");
+    assert_eq!(versions[0]["etag"], read.header("etag"), "the last commit wins");
 }
