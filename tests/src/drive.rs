@@ -17,6 +17,9 @@ static CLIENT: LazyLock<Client> = LazyLock::new(|| {
     client.build().expect("a client")
 });
 
+/// How long a test waits for something that must happen: far longer than it takes, since machines are slow at times.
+const PATIENCE: Duration = Duration::from_secs(240);
+
 /// A fresh folder: tests run side by side on one server and never meet.
 #[derive(Debug, Clone)]
 pub struct Drive {
@@ -162,7 +165,7 @@ impl Drive {
             if let Some(value) = condition() {
                 return value;
             }
-            assert!(begun.elapsed() < Duration::from_secs(60), "waited for a minute: {what}");
+            assert!(begun.elapsed() < PATIENCE, "waited for {PATIENCE:?}: {what}");
             std::thread::sleep(Duration::from_millis(50));
         }
     }
