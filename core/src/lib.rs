@@ -32,3 +32,5 @@ pub mod versions;
 // The outside.
 pub mod ports;
 pub mod wrappers;
+
+mod once;

@@ -12,6 +12,7 @@ use crate::error::{Error, Result, Unavailable};
 use crate::ids::{AccountId, BlobId, NodeId, VersionId};
 use crate::ingest::{Content, Ingest, NewChunk, NewSegment, Received};
 use crate::manifest::{self, PageRef};
+use crate::once;
 use crate::path::Name;
 use crate::ports::{Db, DbError, Platform, Statement, Timestamp};
 use crate::tree::{self, Address};
@@ -47,36 +48,16 @@ pub(super) struct Commit<'a> {
 /// JSON texts of more than this are bound in several statements: a bound string ends at 2 MB.
 const JSON_BYTES: usize = 1_000_000;
 
-/// Runs a guarded batch. A lost answer is looked up by `happened`, which returns a row if the batch took effect; the
-/// batch is sent once more where it didn't.
+/// Runs a guarded batch once; `happened` returns a row if it took effect.
 pub(crate) async fn write_once<P: Platform>(
     platform: &P,
     batch: Vec<Statement>,
     happened: &Statement,
 ) -> Result<(), Refused> {
-    let happened = async || -> Result<bool, Refused> {
-        let rows = platform.db().read(vec![happened.clone()]).await;
-        Ok(rows.map_err(|error| Refused::For(error.into()))?.iter().any(|rows| !rows.is_empty()))
+    let happened = async || -> Result<bool, DbError> {
+        Ok(platform.db().read(vec![happened.clone()]).await?.iter().any(|rows| !rows.is_empty()))
     };
-    let mut lost = match platform.db().write(batch.clone()).await {
-        Ok(_) => return Ok(()),
-        Err(DbError::Unavailable(cause)) => cause,
-        Err(error) => return Err(refusal(error)),
-    };
-    for again in [true, false] {
-        if happened().await? {
-            return Ok(());
-        }
-        if again {
-            match platform.db().write(batch.clone()).await {
-                Ok(_) => return Ok(()),
-                Err(DbError::Unavailable(cause)) => lost = cause,
-                // The first attempt may have arrived after it was looked for.
-                Err(error) => return if happened().await? { Ok(()) } else { Err(refusal(error)) },
-            }
-        }
-    }
-    Err(Refused::For(Error::Unavailable(Unavailable::Database { cause: lost })))
+    once::write_once(platform.db(), batch, happened).await.map_err(refusal)
 }
 
 impl Commit<'_> {

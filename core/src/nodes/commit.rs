@@ -3,10 +3,11 @@
 use super::decide::Plan;
 use super::{MAX_COPIED_NODES, Verb};
 use crate::auth;
-use crate::error::{Conflict, Error, Result, Unavailable};
+use crate::error::{Conflict, Error, Result};
 use crate::files::for_each_piece;
 use crate::ids::{AccountId, SpaceId};
 use crate::manifest;
+use crate::once::write_once;
 use crate::path::MAX_DEPTH;
 use crate::ports::{Db, DbError, Platform, Statement, Timestamp};
 use crate::token::Token;
@@ -123,41 +124,19 @@ const PLACED: &str = "select count(*) as placed
        and n.trashed_at is json_extract(p.value, '$[4]')";
 
 impl Commit<'_> {
-    /// Commits. A lost answer is looked up, and the batch sent once more where it didn't take effect.
+    /// Commits.
     pub(super) async fn run<P: Platform>(&self, platform: &P) -> Result<(), Refused> {
         let batch = self.statements().map_err(Refused::For)?;
-        let mut lost = match platform.db().write(batch.clone()).await {
-            Ok(_) => return Ok(()),
-            Err(DbError::Unavailable(cause)) => cause,
-            Err(error) => return Err(refusal(error)),
+        let look =
+            for_each_piece(self.places(), |json| Statement::new(PLACED).bind(json)).map_err(Refused::For)?;
+        let happened = async || -> Result<bool, DbError> {
+            let mut placed = 0;
+            for row in platform.db().read(look.clone()).await?.iter().flatten() {
+                placed += row.unsigned("placed")?;
+            }
+            Ok(placed == self.plan.places.len() as u64)
         };
-        for again in [true, false] {
-            if self.happened(platform).await.map_err(Refused::For)? {
-                return Ok(());
-            }
-            if again {
-                match platform.db().write(batch.clone()).await {
-                    Ok(_) => return Ok(()),
-                    Err(DbError::Unavailable(cause)) => lost = cause,
-                    // The first attempt may have arrived after it was looked for.
-                    Err(error) => match self.happened(platform).await {
-                        Ok(true) => return Ok(()),
-                        Ok(false) => return Err(refusal(error)),
-                        Err(error) => return Err(Refused::For(error)),
-                    },
-                }
-            }
-        }
-        Err(Refused::For(Error::Unavailable(Unavailable::Database { cause: lost })))
-    }
-
-    async fn happened<P: Platform>(&self, platform: &P) -> Result<bool> {
-        let look = for_each_piece(self.places(), |json| Statement::new(PLACED).bind(json))?;
-        let mut placed = 0;
-        for row in platform.db().read(look).await?.iter().flatten() {
-            placed += row.unsigned("placed")?;
-        }
-        Ok(placed == self.plan.places.len() as u64)
+        write_once(platform.db(), batch, happened).await.map_err(refusal)
     }
 
     fn statements(&self) -> Result<Vec<Statement>> {

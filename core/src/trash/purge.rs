@@ -4,9 +4,10 @@
 //! they are: what may go of those, a sweep decides.
 
 use crate::auth::{self, Right};
-use crate::error::{Conflict, Error, Result, Unavailable};
+use crate::error::{Conflict, Error, Result};
 use crate::ids::{NodeId, SpaceId};
 use crate::manifest;
+use crate::once::write_once;
 use crate::ports::{Db, DbError, Host, Platform, Statement};
 use crate::token::Token;
 use crate::versions::remove_unused_pages;
@@ -86,9 +87,6 @@ pub async fn purge<P: Platform>(platform: &P, token: &Token, space: &SpaceId, wh
             Err(DbError::Violated(why)) if why == "tree_changed" => {}
             Err(DbError::Violated(why)) if why == "access_gone" => return Err(Error::Unauthenticated),
             Err(DbError::Violated(why)) if why == "too_many_nodes" => return Err(too_many()),
-            Err(DbError::Unavailable(cause)) => {
-                return Err(Error::Unavailable(Unavailable::Database { cause }));
-            }
             done => return Ok(done?),
         }
     }
@@ -128,7 +126,7 @@ async fn find<P: Platform>(
     Ok(tops)
 }
 
-/// Commits. A lost answer is looked up, and the batch sent once more where it didn't take effect.
+/// Commits.
 async fn commit<P: Platform>(
     platform: &P,
     token: &Token,
@@ -150,23 +148,7 @@ async fn commit<P: Platform>(
         Statement::new("delete from loose_blobs"),
     ];
     batch.extend(remove_unused_pages());
-    let mut outcome = platform.db().write(batch.clone()).await;
-    for again in [true, false] {
-        if !matches!(outcome, Err(DbError::Unavailable(_))) {
-            break;
-        }
-        if is_gone(platform, tops).await? {
-            return Ok(());
-        }
-        if again {
-            outcome = platform.db().write(batch.clone()).await;
-            // The first attempt may have arrived after it was looked for.
-            if matches!(outcome, Err(DbError::Violated(_))) && is_gone(platform, tops).await? {
-                return Ok(());
-            }
-        }
-    }
-    outcome.map(|_| ())
+    write_once(platform.db(), batch, async || is_gone(platform, tops).await).await
 }
 
 async fn is_gone<P: Platform>(platform: &P, tops: &str) -> Result<bool, DbError> {
