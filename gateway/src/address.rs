@@ -23,6 +23,12 @@ pub(crate) fn space(matched: &Matched<'_>) -> Result<(Token, SpaceId)> {
     Ok((token, SpaceId::parse(matched.space).ok_or(Error::NotFound)?))
 }
 
+/// The same for a folder, whose URL may end with a slash.
+pub(crate) fn folder_address(matched: Matched<'_>) -> Result<Address> {
+    let path = matched.path.strip_suffix('/').unwrap_or(matched.path);
+    address(&Matched { path, ..matched })
+}
+
 fn names(path: &str) -> Result<Vec<String>> {
     path.split('/').map(decode).collect()
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use http::Uri;
 use ledge_core::error::{Error, Result};
+use ledge_core::folders::Only;
 
 /// The query parameters of a URI.
 pub(super) struct Query<'a>(HashMap<Cow<'a, str>, Cow<'a, str>>);
@@ -34,5 +35,15 @@ impl<'a> Query<'a> {
         let Some(text) = self.get("limit") else { return Ok(default) };
         let limit = text.parse().ok().filter(|limit| (1..=most).contains(limit));
         limit.ok_or_else(|| Error::invalid("limit", format!("expected 1 to {most}")))
+    }
+
+    /// The parameter `kind`: only `file` or only `folder`.
+    pub(super) fn kind(&self) -> Result<Option<Only>> {
+        match self.get("kind") {
+            None => Ok(None),
+            Some("folder") => Ok(Some(Only::Folders)),
+            Some("file") => Ok(Some(Only::Files)),
+            Some(_) => Err(Error::invalid("kind", "expected folder or file")),
+        }
     }
 }

@@ -6,7 +6,7 @@ use ledge_core::nodes::{self, Expected};
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::Platform;
 
-use super::folder_address;
+use crate::address::folder_address;
 use crate::rest::no_content;
 use crate::rest::query::Query;
 use crate::routes::Matched;

@@ -3,13 +3,14 @@
 use http::{Response, StatusCode, header};
 use ledge_core::digest::Sha256;
 use ledge_core::error::{Error, Result};
-use ledge_core::folders::{self, Listing, MAX_LIMIT, Only, Sort};
+use ledge_core::folders::{self, Listing, MAX_LIMIT, Sort};
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::Platform;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Folder, folder_address};
+use super::Folder;
+use crate::address::folder_address;
 use crate::headers::{quoted, set};
 use crate::rest::json;
 use crate::rest::query::Query;
@@ -53,11 +54,11 @@ fn listing(query: &Query<'_>) -> Result<Listing> {
         Some("desc") => true,
         Some(_) => return Err(Error::invalid("order", "expected asc or desc")),
     };
-    let only = match query.get("kind") {
-        None => None,
-        Some("folder") => Some(Only::Folders),
-        Some("file") => Some(Only::Files),
-        Some(_) => return Err(Error::invalid("kind", "expected folder or file")),
-    };
-    Ok(Listing { limit, sort, descending, only, cursor: query.get("cursor").map(str::to_owned) })
+    Ok(Listing {
+        limit,
+        sort,
+        descending,
+        only: query.kind()?,
+        cursor: query.get("cursor").map(str::to_owned),
+    })
 }

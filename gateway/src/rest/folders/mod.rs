@@ -8,13 +8,10 @@ pub(crate) use delete::delete;
 pub(crate) use list::list;
 pub(crate) use put::put;
 
-use ledge_core::error::Result;
 use ledge_core::tree::{Address, Node};
 use serde::Serialize;
 
-use crate::address::address;
 use crate::headers::rfc3339;
-use crate::routes::Matched;
 
 /// A folder.
 #[derive(Serialize)]
@@ -37,10 +34,4 @@ impl<'a> Folder<'a> {
             modified_at: rfc3339(node.modified_at),
         }
     }
-}
-
-/// A folder's URL may end with a slash.
-fn folder_address(matched: Matched<'_>) -> Result<Address> {
-    let path = matched.path.strip_suffix('/').unwrap_or(matched.path);
-    address(&Matched { path, ..matched })
 }

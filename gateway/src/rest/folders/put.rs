@@ -6,7 +6,8 @@ use ledge_core::folders;
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::Platform;
 
-use super::{Folder, folder_address};
+use super::Folder;
+use crate::address::folder_address;
 use crate::rest::json;
 use crate::rest::query::Query;
 use crate::routes::Matched;

@@ -2,13 +2,12 @@
 
 use http::{Response, StatusCode};
 use ledge_core::error::{Error, Result};
-use ledge_core::folders::Only;
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{Platform, Timestamp};
 use ledge_core::search::{self, Hit, MAX_LIMIT, Search};
 use serde::Serialize;
 
-use crate::address::address;
+use crate::address::folder_address;
 use crate::headers::{parse_rfc3339, quoted, rfc3339};
 use crate::rest::json;
 use crate::rest::query::Query;
@@ -63,8 +62,7 @@ impl From<Hit> for Item {
 /// Searches a folder and all below it.
 pub(crate) async fn get<P: Platform>(platform: &P, matched: Matched<'_>) -> Result<Response<ReadPlan>> {
     let uri = &matched.parts.uri;
-    let path = matched.path.strip_suffix('/').unwrap_or(matched.path);
-    let address = address(&Matched { path, ..matched })?;
+    let address = folder_address(matched)?;
     let query = Query::read(uri, &PARAMETERS)?;
     let found = search::search(platform, &address, &read(&query)?).await?;
     json(StatusCode::OK, &Page { hits: found.hits.into_iter().map(Item::from).collect(), next: found.next })
@@ -73,14 +71,7 @@ pub(crate) async fn get<P: Platform>(platform: &P, matched: Matched<'_>) -> Resu
 fn read(query: &Query<'_>) -> Result<Search> {
     Ok(Search {
         query: query.get("q").ok_or_else(|| Error::invalid("q", "say what to search"))?.to_owned(),
-        only: query
-            .get("kind")
-            .map(|kind| match kind {
-                "folder" => Ok(Only::Folders),
-                "file" => Ok(Only::Files),
-                _ => Err(Error::invalid("kind", "expected folder or file")),
-            })
-            .transpose()?,
+        only: query.kind()?,
         media_type: query.get("media_type").map(str::to_owned),
         min_bytes: bytes(query, "min_bytes")?,
         max_bytes: bytes(query, "max_bytes")?,
