@@ -67,7 +67,7 @@ pub fn look_up_at(address: &Address, now: Timestamp) -> Statement {
         walk!(),
         look_up!("k.folder_id is null or exists (select 1 from walk w where w.id = k.folder_id)")
     );
-    bind(Statement::new(sql).bind(&address.space).bind(address.path.to_json()), &address.token, now)
+    bind(Statement::new(sql).bind(&address.space).bind(address.way()), &address.token, now)
 }
 
 fn bind(statement: Statement, token: &Token, now: Timestamp) -> Statement {

@@ -88,11 +88,6 @@ impl Path {
     pub fn last(&self) -> Option<&Name> {
         self.0.last()
     }
-
-    /// What the SQL walk takes: the NFC names as a JSON array.
-    pub fn to_json(&self) -> String {
-        serde_json::Value::from_iter(self.0.iter().map(Name::nfc)).to_string()
-    }
 }
 
 #[cfg(test)]
@@ -133,6 +128,5 @@ mod tests {
     fn paths_end_at_128_names() {
         assert!(Path::parse(vec!["x"; 128]).is_ok());
         assert!(Path::parse(vec!["x"; 129]).is_err());
-        assert_eq!(Path::parse(["a\"b", "c"]).unwrap().to_json(), r#"["a\"b","c"]"#);
     }
 }

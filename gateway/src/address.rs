@@ -14,7 +14,7 @@ use crate::routes::Matched;
 pub(crate) fn address(matched: &Matched<'_>) -> Result<Address> {
     let (token, space) = space(matched)?;
     let names = if matched.path.is_empty() { Vec::new() } else { names(matched.path)? };
-    Ok(Address { token, space, path: Path::parse(names)? })
+    Ok(Address { token, space, base: None, path: Path::parse(names)? })
 }
 
 /// Whose request, and about which space.

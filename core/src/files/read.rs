@@ -187,7 +187,7 @@ fn pages_statement(address: &Address, which: &Which, wanted: Wanted<'_>) -> Opti
 fn bind_place(statement: Statement, address: &Address, which: &Which) -> Statement {
     statement
         .bind(&address.space)
-        .bind(address.path.to_json())
+        .bind(address.way())
         .bind(address.path.depth() as u64)
         .bind(which.parameter())
 }

@@ -116,7 +116,7 @@ fn entries(address: &Address, listing: &Listing) -> Result<Statement> {
     );
     let statement = Statement::new(sql)
         .bind(&address.space)
-        .bind(address.path.to_json())
+        .bind(address.way())
         .bind(address.path.depth() as u64)
         .bind(i64::from(listing.limit));
     Ok(match (listing.cursor.is_some(), listing.sort) {

@@ -19,6 +19,7 @@ use crate::conditions::Conditions;
 use crate::error::{Error, Result};
 use crate::ids::{NodeId, SpaceId};
 use crate::path::{Name, Path};
+use crate::tree::Address;
 
 /// The most operations in a batch.
 pub const MAX_OPERATIONS: usize = 1000;
@@ -73,6 +74,8 @@ pub enum Target {
     Id(NodeId),
     /// By the names from the space's root.
     Path(Path),
+    /// By the names from a folder.
+    Below(NodeId, Path),
 }
 
 /// A place.
@@ -130,16 +133,17 @@ pub(crate) fn trash_root(space: &SpaceId) -> String {
     format!("trash/{space}")
 }
 
+impl From<&Address> for Target {
+    fn from(address: &Address) -> Self {
+        let path = address.path.clone();
+        address.base.clone().map_or_else(|| Self::Path(path.clone()), |base| Self::Below(base, path.clone()))
+    }
+}
+
 impl Operation {
-    /// Puts the node at the path into the trash.
-    pub fn delete(path: Path, expected: Expected) -> Self {
-        Self {
-            verb: Verb::Delete,
-            node: Target::Path(path),
-            to: To::default(),
-            conflict: OnConflict::Fail,
-            expected,
-        }
+    /// Puts the node into the trash.
+    pub fn delete(node: Target, expected: Expected) -> Self {
+        Self { verb: Verb::Delete, node, to: To::default(), conflict: OnConflict::Fail, expected }
     }
 
     /// Checks what needs no database.
@@ -150,7 +154,7 @@ impl Operation {
                 Err(Error::invalid("to", "a parent, a name or both are needed"))
             }
             Verb::Delete if !nowhere => Err(Error::invalid("to", "a deleted node goes into the trash")),
-            Verb::Restore if matches!(self.node, Target::Path(_)) => {
+            Verb::Restore if !matches!(self.node, Target::Id(_)) => {
                 Err(Error::invalid("path", "what is in the trash has no path: give its id"))
             }
             _ => Ok(()),

@@ -103,24 +103,26 @@ pub(super) async fn read<P: Platform>(
 /// The two walks of an operation: to its node, and to its place.
 fn targets(operation: &Operation) -> [Value; 2] {
     let names = |path: &Path| Value::from_iter(path.names().iter().map(|name| name.nfc()));
+    let above = |path: &Path| path.names().split_last().map(|(_, above)| above.to_vec()).unwrap_or_default();
     let node = match &operation.node {
         Target::Id(id) => json!([id.as_str(), [], null, false]),
         Target::Path(path) => json!([null, names(path), null, false]),
+        Target::Below(base, path) => json!([base.as_str(), names(path), null, false]),
     };
     if operation.verb == Verb::Delete {
         return [node.clone(), node];
     }
     let own_name = match &operation.node {
-        Target::Path(path) => path.last(),
+        Target::Path(path) | Target::Below(_, path) => path.last(),
         Target::Id(_) => None,
     };
     let (start, mut below, at_its_place) = match (&operation.to.parent, &operation.node) {
         (Some(Target::Id(id)), _) => (Some(id.as_str()), Vec::new(), false),
         (Some(Target::Path(path)), _) => (None, path.names().to_vec(), false),
+        (Some(Target::Below(base, path)), _) => (Some(base.as_str()), path.names().to_vec(), false),
         (None, Target::Id(id)) => (Some(id.as_str()), Vec::new(), true),
-        (None, Target::Path(path)) => {
-            (None, path.names().split_last().map(|(_, above)| above.to_vec()).unwrap_or_default(), false)
-        }
+        (None, Target::Path(path)) => (None, above(path), false),
+        (None, Target::Below(base, path)) => (Some(base.as_str()), above(path), false),
     };
     let known = operation.to.name.as_ref().or(own_name);
     below.extend(known.cloned());

@@ -142,7 +142,7 @@ fn matches(address: &Address, search: &Search, query: &str, below: u64) -> State
     });
     Statement::new(MATCHES)
         .bind(&address.space)
-        .bind(address.path.to_json())
+        .bind(address.way())
         .bind(address.path.depth() as u64)
         .bind(phrase(query))
         .bind(below)

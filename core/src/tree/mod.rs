@@ -30,8 +30,19 @@ pub struct Address {
     pub token: Token,
     /// The space.
     pub space: SpaceId,
-    /// The path in it.
+    /// The folder in it where the path begins; None for the space's root.
+    pub base: Option<NodeId>,
+    /// The path.
     pub path: Path,
+}
+
+impl Address {
+    /// What the SQL walk takes.
+    pub(crate) fn way(&self) -> String {
+        let names = self.path.names().iter().map(crate::path::Name::nfc);
+        serde_json::json!({ "base": self.base.as_ref().map(NodeId::as_str), "names": names.collect::<Vec<_>>() })
+            .to_string()
+    }
 }
 
 /// A file or a folder.

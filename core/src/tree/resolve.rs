@@ -6,16 +6,24 @@ use crate::ids::{BlobId, NodeId, VersionId};
 use crate::manifest;
 use crate::ports::{DbError, Row, Statement, Timestamp};
 
-/// `walk(depth, id)`: the space ?1's root at depth 0, then the node of each name of the JSON array ?2, as far as
-/// there are any. CROSS JOIN and json_extract keep SQLite from scanning folders: joining the array as a table reads
-/// the whole folder at each step.
+/// `walk(depth, id)`: where the way ?2, `{"base", "names"}`, begins at depth 0, then the node of each name, as far as
+/// there are any. It begins at the space ?1's root, or at a base that leads up to it. CROSS JOIN and json_extract keep
+/// SQLite from scanning folders: joining the names as a table reads the whole folder at each step.
 macro_rules! walk {
     () => {
         "with recursive walk (depth, id) as (
-            select 0, root_id from spaces where id = ?1
+            select 0, coalesce(json_extract(?2, '$.base'), s.root_id) from spaces s
+             where s.id = ?1 and (json_extract(?2, '$.base') is null or exists (
+               with recursive above (id, parent_id) as (
+                 select id, parent_id from nodes where id = json_extract(?2, '$.base') and trashed_at is null
+                 union all
+                 select n.id, n.parent_id
+                   from above a cross join nodes n where n.id = a.parent_id and n.trashed_at is null
+               )
+               select 1 from above a where a.id = s.root_id))
             union all
             select w.depth + 1, n.id from walk w cross join nodes n
-             where n.parent_id = w.id and n.name_nfc = json_extract(?2, '$[' || w.depth || ']')
+             where n.parent_id = w.id and n.name_nfc = json_extract(?2, '$.names[' || w.depth || ']')
                and n.trashed_at is null
         ) "
     };
@@ -35,7 +43,7 @@ const DEEPEST: &str = concat!(
 
 /// Asks for what stands at the address; [`Resolved::read`] understands the answer.
 pub fn resolve(address: &Address) -> Statement {
-    Statement::new(DEEPEST).bind(&address.space).bind(address.path.to_json())
+    Statement::new(DEEPEST).bind(&address.space).bind(address.way())
 }
 
 /// What stands at an address.

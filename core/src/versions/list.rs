@@ -63,7 +63,7 @@ pub async fn list<P: Platform>(
     };
     let history = Statement::new(HISTORY)
         .bind(&address.space)
-        .bind(address.path.to_json())
+        .bind(address.way())
         .bind(address.path.depth() as u64)
         .bind(time)
         .bind(last)

@@ -39,7 +39,7 @@ impl Target {
     ) -> Result<Self> {
         let version = Statement::new(VERSION)
             .bind(&address.space)
-            .bind(address.path.to_json())
+            .bind(address.way())
             .bind(address.path.depth() as u64)
             .bind(wanted);
         let look_up = auth::look_up_at(address, platform.host().now());
