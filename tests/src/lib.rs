@@ -12,8 +12,10 @@
 )]
 
 mod content;
+mod dav;
 mod drive;
 mod server;
 
 pub use content::noise;
+pub use dav::{Dav, Element, Multistatus, ResponseOf, Wire, decoded};
 pub use drive::{Drive, Reply};

@@ -1,0 +1,3 @@
+//! WebDAV, from outside.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
