@@ -54,7 +54,7 @@ fn a_refused_upload_leaves_no_ingest_behind() {
 }
 
 #[test]
-fn a_quota_is_never_overrun_whoever_is_first() {
+fn g15_a_quota_is_never_overrun_whoever_is_first() {
     run(async {
         let drive = Drive::new().await;
         let quota = ledge_core::ports::Statement::new("update spaces set quota_bytes = 1000000");
