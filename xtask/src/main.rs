@@ -34,7 +34,9 @@ cargo xtask COMMAND
                             --test: the builds that the tests use, into build/test/
   ci                        everything that must hold before a change lands
   workerd --state DIR --worker CONFIG=BUILD_DIR ... [--port N]
-                            run built Workers in workerd, by hand";
+                            run built Workers in workerd, by hand
+  clients --url URL --token TOKEN
+                            run the WebDAV clients against a server, by hand";
 
 fn main() -> ExitCode {
     match run() {
@@ -62,6 +64,7 @@ fn run() -> Result<()> {
             arguments.end()?;
             ci::run()
         }
+        Some("clients") => test::clients_by_hand(arguments),
         Some("workerd") => workerd::run_by_hand(arguments),
         Some("help" | "--help" | "-h") => {
             println!("{USAGE}");

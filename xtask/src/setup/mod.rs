@@ -4,6 +4,7 @@
 //! it may take. npm's packages lie in the checkout; tools that are compiled lie outside it, by version, so that
 //! every checkout shares them.
 
+mod clients;
 mod debian;
 mod npm;
 mod target;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
+pub(crate) use clients::{Clients, clients};
 pub(crate) use target::{TARGET, Toolchain};
 
 /// What the set-up provides.

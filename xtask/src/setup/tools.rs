@@ -88,7 +88,7 @@ fn install(tool: &Tool<'_>) -> Result<PathBuf> {
 }
 
 /// Where a tool lies: `$LEDGE_TOOLS`, or the user's cache folder.
-fn folder(name: &str, version: &str) -> Result<PathBuf> {
+pub(super) fn folder(name: &str, version: &str) -> Result<PathBuf> {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let tools = variable("LEDGE_TOOLS")
         .or_else(|| variable("XDG_CACHE_HOME").map(|cache| cache.join("ledge/tools")))

@@ -1,13 +1,14 @@
 //! `cargo xtask test`: unit tests, conformance and the black-box suite, the latter two on every host.
 
 mod blackbox;
+mod clients;
 mod conformance;
 mod libtest;
 mod results;
 mod scratch;
 mod table;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::arguments::Arguments;
 use crate::build::{self, Worker};
@@ -75,6 +76,22 @@ const HOSTS: [(&str, &str, OnHost); 2] = [
     ("local", "black-box suite on local", blackbox::on_local),
     ("workerd", "black-box suite on workerd", blackbox::on_workerd),
 ];
+
+/// `cargo xtask clients`: the WebDAV clients against a server that runs already.
+pub(crate) fn clients_by_hand(mut arguments: Arguments) -> Result<()> {
+    let url =
+        arguments.value("--url")?.context("say where WebDAV answers: --url http://127.0.0.1:8787/dav/")?;
+    let token = arguments.value("--token")?.context("say how to sign in: --token TOKEN")?;
+    arguments.end()?;
+    let clients = setup::clients()?;
+    let mut report = Report::default();
+    let verdicts = report.stage("WebDAV clients", || {
+        let verdicts = clients::run(&clients, "by-hand", &url, &token)?;
+        Ok((libtest::tally(&verdicts), verdicts))
+    });
+    println!("\n{}", Table::new(vec![("by hand", verdicts.unwrap_or_default())]));
+    report.close()
+}
 
 fn unit_tests(programs: &Programs, full: bool) -> Result<(Tally, ())> {
     let mut total = Tally::default();

@@ -1,0 +1,117 @@
+//! WebDAV clients as people use them, against each host: litmus, rclone, cadaver and davfs2.
+//!
+//! They have no configuration and leave nothing behind: each works in a folder of its own, which is its home.
+
+mod cadaver;
+mod davfs2;
+mod litmus;
+mod rclone;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use super::libtest::{Verdict, Verdicts};
+use super::scratch::Scratch;
+use crate::setup::Clients;
+
+/// The longest that a client may take; none takes a tenth of it.
+const LIMIT_SECS: u32 = 240;
+
+/// Runs the clients against a server that runs already: its URL ends with a slash.
+pub(super) fn run(clients: &Clients, host: &'static str, url: &str, token: &str) -> Result<Verdicts> {
+    let mut verdicts = Verdicts::new();
+    for (name, run) in CLIENTS {
+        let folder = Scratch::empty(&format!("{host}-{name}"))?;
+        let folder = std::path::absolute(folder.folder()).context("can't tell the working directory")?;
+        let of_client = run(clients, &Site { host, url: url.to_owned(), token, folder })?;
+        verdicts.extend(of_client.into_iter().map(|(test, verdict)| (format!("{name}::{test}"), verdict)));
+    }
+    Ok(verdicts)
+}
+
+type Client = fn(&Clients, &Site<'_>) -> Result<Verdicts>;
+
+const CLIENTS: [(&str, Client); 4] =
+    [("litmus", litmus::run), ("rclone", rclone::run), ("cadaver", cadaver::run), ("davfs2", davfs2::run)];
+
+/// Where a client connects, and where it works.
+struct Site<'a> {
+    host: &'static str,
+    /// Ends with a slash.
+    url: String,
+    token: &'a str,
+    /// Absolute.
+    folder: PathBuf,
+}
+
+impl Site<'_> {
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) -> Result<PathBuf> {
+        let path = self.path(name);
+        if let Some(folder) = path.parent() {
+            crate::stamp::make_folder(folder)?;
+        }
+        fs::write(&path, content).with_context(|| format!("can't write {}", path.display()))?;
+        Ok(path)
+    }
+
+    /// Runs a client in its folder, no longer than it may take, and gives whether it succeeded and what it said.
+    fn ask(&self, command: Command, input: Option<&Path>) -> Result<(bool, String)> {
+        let said = self.path("said");
+        let file = fs::File::create(&said).context("can't write what a client says")?;
+        let mut limited = Command::new("timeout");
+        limited.arg("--kill-after=5").arg(LIMIT_SECS.to_string()).arg(command.get_program());
+        limited.args(command.get_args()).current_dir(&self.folder);
+        limited.env("HOME", &self.folder).env("LC_ALL", "C.UTF-8").env("TERM", "dumb");
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => limited.env(name, value),
+                None => limited.env_remove(name),
+            };
+        }
+        match input {
+            Some(path) => limited.stdin(fs::File::open(path).context("can't read a client's script")?),
+            None => limited.stdin(std::process::Stdio::null()),
+        };
+        limited.stdout(file.try_clone().context("can't share a file")?).stderr(file);
+        let status = limited.status().context("can't run `timeout`, which is a part of coreutils")?;
+        let said = fs::read(&said).context("can't read what a client said")?;
+        let mut said = String::from_utf8_lossy(&said).into_owned();
+        if status.code() == Some(124) {
+            said += &format!("\nstopped after {LIMIT_SECS} s");
+        }
+        Ok((status.success(), said))
+    }
+}
+
+/// The steps of a script, each a test of its own.
+#[derive(Default)]
+struct Steps(Verdicts);
+
+impl Steps {
+    /// Takes a step. A failure is shown, and the next step is taken all the same.
+    fn take(&mut self, name: &str, step: impl FnOnce() -> Result<()>) {
+        let verdict = match step() {
+            Ok(()) => Verdict::Passed,
+            Err(error) => {
+                eprintln!("{name}: {error:#}");
+                Verdict::Failed
+            }
+        };
+        self.0.push((name.to_owned(), verdict));
+    }
+}
+
+/// Fails where two things differ, and shows both.
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, is: T, should_be: T) -> Result<()> {
+    if is != should_be {
+        bail!("{what} is {is:?}, not {should_be:?}");
+    }
+    Ok(())
+}
