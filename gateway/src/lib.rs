@@ -6,12 +6,15 @@
 mod address;
 mod credentials;
 mod headers;
+mod openapi;
 mod problem;
 mod rest;
 mod routes;
 
 #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
 mod workers;
+
+pub use openapi::generate as openapi;
 
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use ledge_core::error::Error;

@@ -65,6 +65,37 @@ pub(crate) fn response(host: &impl Host, error: &Error) -> Response<ReadPlan> {
     response
 }
 
+/// Every code there is. docs/API.md explains each, and the OpenAPI document lists them.
+pub(crate) const CODES: [&str; 27] = [
+    "invalid",
+    "bad_target",
+    "malformed_request",
+    "unauthenticated",
+    "forbidden",
+    "not_found",
+    "no_such_route",
+    "method_not_allowed",
+    "parent_missing",
+    "not_a_folder",
+    "is_a_folder",
+    "is_a_file",
+    "name_taken",
+    "into_itself",
+    "is_root",
+    "too_deep",
+    "current_version",
+    "contended",
+    "parent_gone",
+    "too_many_nodes",
+    "precondition_failed",
+    "range_not_satisfiable",
+    "quota_exceeded",
+    "busy",
+    "unavailable",
+    "not_set_up",
+    "internal",
+];
+
 fn status_and_code(error: &Error) -> (StatusCode, &'static str) {
     match error {
         Error::Invalid { .. } => (StatusCode::BAD_REQUEST, "invalid"),
@@ -114,6 +145,7 @@ fn build(
     detail: &str,
     (field, operation): (Option<&str>, Option<usize>),
 ) -> Response<ReadPlan> {
+    debug_assert!(CODES.contains(&code), "CODES lacks {code:?}");
     let problem = Problem {
         r#type: format!("urn:ledge:problem:{code}"),
         title: status.canonical_reason().unwrap_or("Error"),

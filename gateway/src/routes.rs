@@ -1,4 +1,4 @@
-//! The route table.
+//! The route table, and what answers.
 
 use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode, header};
@@ -6,14 +6,50 @@ use ledge_core::error::Result;
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{Platform, Upload};
 
-use crate::{problem, rest};
+use crate::{openapi, problem, rest};
 
 /// What a handler gets: the request's head, and what the route's pattern matched, still percent-encoded.
 pub(crate) struct Matched<'a> {
     pub(crate) parts: &'a Parts,
     pub(crate) space: &'a str,
+    /// What the pattern's other name matched, if it has one.
     pub(crate) path: &'a str,
 }
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Resource {
+    File,
+    Folder,
+    Job,
+    Nodes,
+    OpenApi,
+    Search,
+    Token,
+    Tokens,
+    Trash,
+    Trashed,
+    TrashedRestore,
+    Versions,
+}
+
+/// Every resource: what it is called here, its URLs, and the methods that it answers to. No other request reaches a
+/// handler, and a test holds the OpenAPI document against this table. A name in braces stands for one segment of the URL;
+/// `{path}`, at the end, for all that follows.
+#[rustfmt::skip]
+const ROUTES: &[(Resource, &str, &str)] = &[
+    (Resource::File,           "/api/v1/spaces/{space}/files/{path}",         "GET, HEAD, PUT, DELETE"),
+    (Resource::Folder,         "/api/v1/spaces/{space}/folders/{path}",       "GET, HEAD, PUT, DELETE"),
+    (Resource::Nodes,          "/api/v1/spaces/{space}/nodes/batch",          "POST"),
+    (Resource::Trash,          "/api/v1/spaces/{space}/trash",                "GET, HEAD, DELETE"),
+    (Resource::Trashed,        "/api/v1/spaces/{space}/trash/{id}",           "DELETE"),
+    (Resource::TrashedRestore, "/api/v1/spaces/{space}/trash/{id}/restore",   "POST"),
+    (Resource::Search,         "/api/v1/spaces/{space}/search/{path}",        "GET, HEAD"),
+    (Resource::Versions,       "/api/v1/spaces/{space}/versions/{path}",      "GET, HEAD, POST, PATCH, DELETE"),
+    (Resource::Job,            "/api/v1/jobs",                                "GET, HEAD"),
+    (Resource::Tokens,         "/api/v1/tokens",                              "GET, HEAD, POST"),
+    (Resource::Token,          "/api/v1/tokens/{id}",                         "DELETE"),
+    (Resource::OpenApi,        "/api/v1/openapi.json",                        "GET, HEAD"),
+];
 
 /// Finds the route and lets its handler answer.
 pub(crate) async fn answer<P: Platform, U: Upload>(
@@ -21,69 +57,70 @@ pub(crate) async fn answer<P: Platform, U: Upload>(
     parts: &Parts,
     upload: U,
 ) -> Response<ReadPlan> {
-    let segments: Vec<&str> = parts.uri.path().splitn(7, '/').skip(1).collect();
-    let matched = |space, path| Matched { parts, space, path };
-    let method = &parts.method;
-    let answered: Result<Response<ReadPlan>> = match segments.as_slice() {
-        ["api", "v1", "spaces", space, "files", path] => match *method {
-            Method::GET | Method::HEAD => rest::files::get(platform, matched(space, path)).await,
-            Method::PUT => rest::files::put(platform, matched(space, path), upload).await,
-            Method::DELETE => rest::files::delete(platform, matched(space, path)).await,
-            _ => return not_allowed("GET, HEAD, PUT, DELETE"),
-        },
-        ["api", "v1", "spaces", space, "folders", path] => match *method {
-            Method::GET | Method::HEAD => rest::folders::list(platform, matched(space, path)).await,
-            Method::PUT => rest::folders::put(platform, matched(space, path)).await,
-            Method::DELETE => rest::folders::delete(platform, matched(space, path)).await,
-            _ => return not_allowed("GET, HEAD, PUT, DELETE"),
-        },
-        ["api", "v1", "spaces", space, "nodes", "batch"] => match *method {
-            Method::POST => rest::nodes::batch(platform, matched(space, ""), upload).await,
-            _ => return not_allowed("POST"),
-        },
-        ["api", "v1", "spaces", space, "trash"] => match *method {
-            Method::GET | Method::HEAD => rest::trash::list(platform, matched(space, "")).await,
-            Method::DELETE => rest::trash::empty(platform, matched(space, "")).await,
-            _ => return not_allowed("GET, HEAD, DELETE"),
-        },
-        ["api", "v1", "spaces", space, "trash", item] => match item.split_once('/') {
-            Some((id, "restore")) => match *method {
-                Method::POST => rest::trash::restore(platform, matched(space, id), upload).await,
-                _ => return not_allowed("POST"),
-            },
-            Some(_) => return problem::no_route(),
-            None => match *method {
-                Method::DELETE => rest::trash::purge(platform, matched(space, item)).await,
-                _ => return not_allowed("DELETE"),
-            },
-        },
-        ["api", "v1", "spaces", space, "search", path] => match *method {
-            Method::GET | Method::HEAD => rest::search::get(platform, matched(space, path)).await,
-            _ => return not_allowed("GET, HEAD"),
-        },
-        ["api", "v1", "spaces", space, "versions", path] => match *method {
-            Method::GET | Method::HEAD => rest::versions::list(platform, matched(space, path)).await,
-            Method::POST => rest::versions::post(platform, matched(space, path), upload).await,
-            Method::PATCH => rest::versions::patch(platform, matched(space, path), upload).await,
-            Method::DELETE => rest::versions::delete(platform, matched(space, path)).await,
-            _ => return not_allowed("GET, HEAD, POST, PATCH, DELETE"),
-        },
-        ["api", "v1", "jobs"] => match *method {
-            Method::GET | Method::HEAD => rest::jobs::list(platform, parts).await,
-            _ => return not_allowed("GET, HEAD"),
-        },
-        ["api", "v1", "tokens"] => match *method {
-            Method::GET | Method::HEAD => rest::tokens::list(platform, parts).await,
-            Method::POST => rest::tokens::post(platform, parts, upload).await,
-            _ => return not_allowed("GET, HEAD, POST"),
-        },
-        ["api", "v1", "tokens", id] => match *method {
-            Method::DELETE => rest::tokens::delete(platform, parts, id).await,
-            _ => return not_allowed("DELETE"),
-        },
-        _ => return problem::no_route(),
+    let path = parts.uri.path();
+    let found = ROUTES.iter().find_map(|(resource, pattern, methods)| {
+        captures(pattern, path).map(|(space, path)| (*resource, Matched { parts, space, path }, *methods))
+    });
+    let Some((resource, matched, methods)) = found else { return problem::no_route() };
+    if !methods.split(", ").any(|method| method == parts.method.as_str()) {
+        return not_allowed(methods);
+    }
+    let answered: Result<Response<ReadPlan>> = match (resource, &parts.method) {
+        (Resource::File, &Method::GET | &Method::HEAD) => rest::files::get(platform, matched).await,
+        (Resource::File, &Method::PUT) => rest::files::put(platform, matched, upload).await,
+        (Resource::File, &Method::DELETE) => rest::files::delete(platform, matched).await,
+
+        (Resource::Folder, &Method::GET | &Method::HEAD) => rest::folders::list(platform, matched).await,
+        (Resource::Folder, &Method::PUT) => rest::folders::put(platform, matched).await,
+        (Resource::Folder, &Method::DELETE) => rest::folders::delete(platform, matched).await,
+
+        (Resource::Nodes, &Method::POST) => rest::nodes::batch(platform, matched, upload).await,
+
+        (Resource::Trash, &Method::GET | &Method::HEAD) => rest::trash::list(platform, matched).await,
+        (Resource::Trash, &Method::DELETE) => rest::trash::empty(platform, matched).await,
+        (Resource::Trashed, &Method::DELETE) => rest::trash::purge(platform, matched).await,
+        (Resource::TrashedRestore, &Method::POST) => rest::trash::restore(platform, matched, upload).await,
+
+        (Resource::Search, &Method::GET | &Method::HEAD) => rest::search::get(platform, matched).await,
+
+        (Resource::Versions, &Method::GET | &Method::HEAD) => rest::versions::list(platform, matched).await,
+        (Resource::Versions, &Method::POST) => rest::versions::post(platform, matched, upload).await,
+        (Resource::Versions, &Method::PATCH) => rest::versions::patch(platform, matched, upload).await,
+        (Resource::Versions, &Method::DELETE) => rest::versions::delete(platform, matched).await,
+
+        (Resource::Job, &Method::GET | &Method::HEAD) => rest::jobs::list(platform, parts).await,
+
+        (Resource::Tokens, &Method::GET | &Method::HEAD) => rest::tokens::list(platform, parts).await,
+        (Resource::Tokens, &Method::POST) => rest::tokens::post(platform, parts, upload).await,
+        (Resource::Token, &Method::DELETE) => rest::tokens::delete(platform, parts, matched.path).await,
+
+        (Resource::OpenApi, &Method::GET | &Method::HEAD) => Ok(openapi::get()),
+        _ => return not_allowed(methods),
     };
     answered.unwrap_or_else(|error| problem::response(platform.host(), &error))
+}
+
+/// What a pattern's names match in a path: `{space}`, and the other one. None where the path is another one's.
+fn captures<'a>(pattern: &str, path: &'a str) -> Option<(&'a str, &'a str)> {
+    let (mut space, mut other) = ("", "");
+    let mut rest = Some(path);
+    for wanted in pattern.split('/') {
+        if wanted == "{path}" {
+            return Some((space, rest?));
+        }
+        let (segment, after) = match rest?.split_once('/') {
+            Some((segment, after)) => (segment, Some(after)),
+            None => (rest?, None),
+        };
+        match wanted {
+            "{space}" => space = segment,
+            _ if wanted.starts_with('{') => other = segment,
+            _ if wanted == segment => {}
+            _ => return None,
+        }
+        rest = after;
+    }
+    rest.is_none().then_some((space, other))
 }
 
 fn not_allowed(allow: &'static str) -> Response<ReadPlan> {
@@ -94,4 +131,37 @@ fn not_allowed(allow: &'static str) -> Response<ReadPlan> {
     );
     response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
     response
+}
+
+/// Each method of each resource: `("GET", "/api/v1/jobs")`.
+#[cfg(test)]
+pub(crate) fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ROUTES.iter().flat_map(|(_, pattern, methods)| methods.split(", ").map(move |method| (method, *pattern)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_matches_whole_paths_only() {
+        let files = "/api/v1/spaces/{space}/files/{path}";
+        let restore = "/api/v1/spaces/{space}/trash/{id}/restore";
+        for (pattern, path, found) in [
+            (files, "/api/v1/spaces/s/files/a/b", Some(("s", "a/b"))),
+            (files, "/api/v1/spaces/s/files/", Some(("s", ""))),
+            (files, "/api/v1/spaces/s/files", None),
+            (files, "/api/v1/spaces/s/folders/a", None),
+            (files, "/api/v1/spaces//files/a//b/", Some(("", "a//b/"))),
+            (restore, "/api/v1/spaces/s/trash/i/restore", Some(("s", "i"))),
+            (restore, "/api/v1/spaces/s/trash/i/restore/", None),
+            (restore, "/api/v1/spaces/s/trash/i", None),
+            ("/api/v1/tokens", "/api/v1/tokens", Some(("", ""))),
+            ("/api/v1/tokens", "/api/v1/tokens/", None),
+            ("/api/v1/tokens/{id}", "/api/v1/tokens/", Some(("", ""))),
+            ("/api/v1/tokens/{id}", "/api/v1/tokens/i/j", None),
+        ] {
+            assert_eq!(captures(pattern, path), found, "{pattern} {path}");
+        }
+    }
 }

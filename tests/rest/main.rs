@@ -8,6 +8,7 @@ mod files;
 mod folders;
 mod jobs;
 mod nodes;
+mod openapi;
 mod races;
 mod scale;
 mod scope;

@@ -13,6 +13,7 @@ mod ci;
 mod dev;
 mod interrupt;
 mod local;
+mod openapi;
 mod process;
 mod report;
 mod server;
@@ -33,6 +34,7 @@ cargo xtask COMMAND
   build [WORKER] [--test]   build the Workers into build/, or one of them: gateway, functions;
                             --test: the builds that the tests use, into build/test/
   ci                        everything that must hold before a change lands
+  openapi                   write gateway/openapi.json anew, from the handlers
   workerd --state DIR --worker CONFIG=BUILD_DIR ... [--port N]
                             run built Workers in workerd, by hand
   clients --url URL --token TOKEN
@@ -65,6 +67,10 @@ fn run() -> Result<()> {
             ci::run()
         }
         Some("clients") => test::clients_by_hand(arguments),
+        Some("openapi") => {
+            arguments.end()?;
+            openapi::run()
+        }
         Some("workerd") => workerd::run_by_hand(arguments),
         Some("help" | "--help" | "-h") => {
             println!("{USAGE}");

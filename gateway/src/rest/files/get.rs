@@ -15,12 +15,35 @@ use crate::headers::{
     conditions as read_conditions, content_disposition, http_date, if_range, parse_rfc3339, quoted, set,
     text, wanted_digests,
 };
+use crate::openapi::parameters::Reading;
+use crate::openapi::words::Time;
 use crate::rest::query::Query;
 use crate::routes::Matched;
 
 const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
 
 /// Answers with the content, or with what the conditions and ranges make of it (RFC 9110 section 13.2.2's order).
+#[utoipa::path(
+    get, path = "/api/v1/spaces/{space}/files/{path}",
+    params(
+        ("version" = Option<String>, Query, description = "The id of the version to read instead of the current one."),
+        ("at" = Option<Time>, Query, description = "Reads the version that was current then."),
+        ("download" = Option<String>, Query, description = "Browsers save the file instead of showing it."),
+        Reading,
+    ),
+    responses(
+        (status = 200, description = "The content.", body = Vec<u8>, content_type = "*/*", headers(
+            ("ETag" = String), ("Last-Modified" = String), ("Accept-Ranges" = String),
+            ("Content-Disposition" = String),
+        )),
+        (status = 206, description = "A part, or several as `multipart/byteranges`.", body = Vec<u8>,
+            content_type = "*/*", headers(("ETag" = String), ("Last-Modified" = String))),
+        (status = 304, description = "It hasn't changed.", headers(("ETag" = String), ("Last-Modified" = String))),
+        (status = 409, description = "`is_a_folder`."),
+        (status = 412, description = "`precondition_failed`."),
+        (status = 416, description = "`range_not_satisfiable`: `Content-Range` has the size."),
+    ),
+)]
 pub(crate) async fn get<P: Platform>(platform: &P, matched: Matched<'_>) -> Result<Response<ReadPlan>> {
     let address = address(&matched)?;
     let query = Query::read(&matched.parts.uri, &["at", "download", "version"])?;

@@ -8,3 +8,8 @@ mod put;
 pub(crate) use delete::delete;
 pub(crate) use get::get;
 pub(crate) use put::{SavedFile, put};
+
+/// What the API's document says of these routes.
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(get::get, put::put, delete::delete))]
+pub(crate) struct Documented;

@@ -7,27 +7,52 @@ use ledge_core::files::{self, Save};
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{Platform, Upload};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::address::address;
 use crate::headers::{conditions, expected_digests, http_date, parse_rfc3339, quoted, rfc3339, set, text};
+use crate::openapi::parameters::Conditions;
+use crate::openapi::words::{Kind, Time};
 use crate::rest::json;
 use crate::rest::query::Query;
 use crate::routes::Matched;
 
 /// A file that was saved.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = SavedFile)]
 pub(crate) struct SavedFile<'a> {
     pub(crate) id: &'a str,
     pub(crate) name: &'a str,
+    #[schema(value_type = Kind)]
     pub(crate) kind: &'a str,
     pub(crate) size_bytes: u64,
     pub(crate) etag: String,
     pub(crate) media_type: &'a str,
+    #[schema(value_type = Time)]
     pub(crate) modified_at: String,
     pub(crate) version_id: &'a str,
 }
 
 /// Saves the body: 201 with the file where it is new, 204 where it was there.
+#[utoipa::path(
+    put, path = "/api/v1/spaces/{space}/files/{path}",
+    params(
+        ("modified_at" = Option<Time>, Query, description = "When it was modified; now where it isn't given."),
+        Conditions,
+        ("Repr-Digest" = Option<String>, Header, description = "`sha-256=:…:` or `sha-512=:…:`: the body must have it."),
+        ("Content-MD5" = Option<String>, Header, description = "The body must have it."),
+    ),
+    request_body(content = Vec<u8>, content_type = "application/octet-stream", description = "The content."),
+    responses(
+        (status = 201, description = "The new file.", body = SavedFile, headers(
+            ("ETag" = String), ("Last-Modified" = String), ("Location" = String),
+        )),
+        (status = 204, description = "It replaced a file.", headers(("ETag" = String), ("Last-Modified" = String))),
+        (status = 409, description = "`parent_missing`, `not_a_folder`, `is_a_folder` or `contended`."),
+        (status = 412, description = "`precondition_failed`."),
+        (status = 507, description = "`quota_exceeded`."),
+    ),
+)]
 pub(crate) async fn put<P: Platform, U: Upload>(
     platform: &P,
     matched: Matched<'_>,

@@ -12,6 +12,13 @@ use crate::rest::query::Query;
 use crate::routes::Matched;
 
 /// Puts the folder into the trash.
+#[utoipa::path(
+    delete, path = "/api/v1/spaces/{space}/folders/{path}",
+    responses(
+        (status = 204, description = "It is in the trash."),
+        (status = 409, description = "`not_a_folder`, `is_root` or `contended`."),
+    ),
+)]
 pub(crate) async fn delete<P: Platform>(platform: &P, matched: Matched<'_>) -> Result<Response<ReadPlan>> {
     let uri = &matched.parts.uri;
     let address = folder_address(matched)?;

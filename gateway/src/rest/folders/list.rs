@@ -8,10 +8,12 @@ use ledge_core::plan::ReadPlan;
 use ledge_core::ports::Platform;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use utoipa::ToSchema;
 
 use super::Folder;
 use crate::address::folder_address;
 use crate::headers::{quoted, set};
+use crate::openapi::words::{self, Kind, Order, Time};
 use crate::rest::json;
 use crate::rest::query::Query;
 use crate::routes::Matched;
@@ -20,14 +22,53 @@ use crate::routes::Matched;
 const DEFAULT_LIMIT: u32 = 200;
 
 /// A page of a folder.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = FolderPage)]
 struct Page<'a> {
     folder: Folder<'a>,
+    #[schema(value_type = Vec<Entry>)]
     entries: &'a RawValue,
     next: Option<&'a str>,
 }
 
+/// What is in a folder. The database makes the JSON.
+#[derive(ToSchema)]
+#[schema(as = FolderEntry)]
+#[expect(dead_code, reason = "only described")]
+struct Entry {
+    id: String,
+    name: String,
+    #[schema(value_type = Kind)]
+    kind: (),
+    #[schema(required)]
+    size_bytes: Option<u64>,
+    #[schema(required)]
+    etag: Option<String>,
+    #[schema(required)]
+    media_type: Option<String>,
+    #[schema(value_type = Time)]
+    created_at: (),
+    #[schema(value_type = Time)]
+    modified_at: (),
+    #[schema(required)]
+    version_id: Option<String>,
+}
+
 /// Lists a folder.
+#[utoipa::path(
+    get, path = "/api/v1/spaces/{space}/folders/{path}",
+    params(
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "200 where it isn't given."),
+        ("sort" = Option<words::Sort>, Query, description = "What they are ordered by; by name where it isn't given."),
+        ("order" = Option<Order>, Query, description = "Which way; `asc` where it isn't given."),
+        ("kind" = Option<Kind>, Query, description = "Only these."),
+        ("cursor" = Option<String>, Query, description = "The last page's `next`."),
+    ),
+    responses(
+        (status = 200, description = "A page of the folder.", body = Page, headers(("ETag" = String))),
+        (status = 409, description = "`not_a_folder`."),
+    ),
+)]
 pub(crate) async fn list<P: Platform>(platform: &P, matched: Matched<'_>) -> Result<Response<ReadPlan>> {
     let uri = &matched.parts.uri;
     let address = folder_address(matched)?;

@@ -10,16 +10,27 @@ pub(crate) use put::put;
 
 use ledge_core::tree::{Address, Node};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::headers::rfc3339;
+use crate::openapi::words::{Kind, Time};
+
+/// What the API's document says of these routes.
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(list::list, put::put, delete::delete))]
+pub(crate) struct Documented;
 
 /// A folder.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Folder)]
 struct Folder<'a> {
     id: &'a str,
     name: &'a str,
+    #[schema(value_type = Kind)]
     kind: &'a str,
+    #[schema(value_type = Time)]
     created_at: String,
+    #[schema(value_type = Time)]
     modified_at: String,
 }
 

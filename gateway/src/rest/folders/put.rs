@@ -13,6 +13,14 @@ use crate::rest::query::Query;
 use crate::routes::Matched;
 
 /// 201 with the new folder, 200 with the one that is there.
+#[utoipa::path(
+    put, path = "/api/v1/spaces/{space}/folders/{path}",
+    responses(
+        (status = 200, description = "It was there.", body = Folder),
+        (status = 201, description = "The new folder.", body = Folder),
+        (status = 409, description = "`parent_missing`, `not_a_folder`, `is_a_file` or `contended`."),
+    ),
+)]
 pub(crate) async fn put<P: Platform>(platform: &P, matched: Matched<'_>) -> Result<Response<ReadPlan>> {
     let uri = &matched.parts.uri;
     let address = folder_address(matched)?;

@@ -6,6 +6,7 @@ use ledge_core::nodes;
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{Platform, Upload};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::Report;
 use super::operations::{Batch, Wanted};
@@ -15,12 +16,23 @@ use crate::rest::{body, json};
 use crate::routes::Matched;
 
 /// What became of each, in the order of the operations.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Reports {
     results: Vec<Report>,
 }
 
 /// Does all operations, or none.
+#[utoipa::path(
+    post, path = "/api/v1/spaces/{space}/nodes/batch",
+    request_body = Batch,
+    responses(
+        (status = 200, description = "What each operation came to.", body = Reports),
+        (status = 409, description = "A code of the reference; `operation` says which one failed, from 0."),
+        (status = 412, description = "`precondition_failed`."),
+        (status = 413, description = "`too_many_nodes`."),
+        (status = 507, description = "`quota_exceeded`."),
+    ),
+)]
 pub(crate) async fn batch<P: Platform, U: Upload>(
     platform: &P,
     matched: Matched<'_>,

@@ -5,27 +5,35 @@ use ledge_core::ids::NodeId;
 use ledge_core::nodes::{Expected, OnConflict, Operation, Outcome, Target, To, Verb};
 use ledge_core::path::{Name, Path};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::openapi::words;
 
 /// The body of a batch.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Batch {
     pub(super) operations: Vec<Wanted>,
 }
 
 /// One operation.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
+#[schema(as = Operation)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wanted {
+    #[schema(value_type = words::Verb)]
     op: String,
+    /// Which node: either this or `path`.
     id: Option<String>,
+    /// Names between slashes, not encoded; begins with a slash.
     path: Option<String>,
     to: Option<Place>,
+    #[schema(value_type = Option<words::Conflict>)]
     conflict: Option<String>,
 }
 
 /// A place.
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, Default, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::rest) struct Place {
     /// An id, or a path that begins with a slash.
@@ -34,10 +42,12 @@ pub(in crate::rest) struct Place {
 }
 
 /// What became of a node.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(in crate::rest) struct Report {
+    #[schema(value_type = words::Verb)]
     op: &'static str,
     id: String,
+    #[schema(value_type = words::Kind)]
     kind: &'static str,
     name: String,
     parent_id: String,

@@ -6,9 +6,11 @@ use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{Platform, Timestamp};
 use ledge_core::search::{self, Hit, MAX_LIMIT, Search};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::address::folder_address;
 use crate::headers::{parse_rfc3339, quoted, rfc3339};
+use crate::openapi::words::{Kind, Time};
 use crate::rest::json;
 use crate::rest::query::Query;
 use crate::routes::Matched;
@@ -28,20 +30,30 @@ const PARAMETERS: [&str; 9] = [
     "cursor",
 ];
 
-#[derive(Serialize)]
+/// A page of hits.
+#[derive(Serialize, ToSchema)]
+#[schema(as = SearchPage)]
 struct Page {
     hits: Vec<Item>,
+    #[schema(required)]
     next: Option<String>,
 }
 
-#[derive(Serialize)]
+/// What was found.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Hit)]
 struct Item {
     id: String,
+    #[schema(value_type = Kind)]
     kind: String,
     path: Vec<String>,
+    #[schema(required, value_type = Option<u64>)]
     size_bytes: Option<i64>,
+    #[schema(required)]
     etag: Option<String>,
+    #[schema(required)]
     media_type: Option<String>,
+    #[schema(value_type = Time)]
     modified_at: String,
 }
 
@@ -60,6 +72,24 @@ impl From<Hit> for Item {
 }
 
 /// Searches a folder and all below it.
+#[utoipa::path(
+    get, path = "/api/v1/spaces/{space}/search/{path}",
+    params(
+        ("q" = String, Query, min_length = 1, max_length = 255, description = "What the names hold: up to 255 bytes."),
+        ("kind" = Option<Kind>, Query, description = "Only these."),
+        ("media_type" = Option<String>, Query, description = "What the media type begins with."),
+        ("min_bytes" = Option<u64>, Query, description = "Only files of at least this size."),
+        ("max_bytes" = Option<u64>, Query, description = "Only files of at most this size."),
+        ("modified_from" = Option<Time>, Query, description = "Changed then or later."),
+        ("modified_before" = Option<Time>, Query, description = "Changed before."),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "50 where it isn't given."),
+        ("cursor" = Option<String>, Query, description = "The last page's `next`."),
+    ),
+    responses(
+        (status = 200, description = "A page of hits, the best first.", body = Page),
+        (status = 409, description = "`not_a_folder`."),
+    ),
+)]
 pub(crate) async fn get<P: Platform>(platform: &P, matched: Matched<'_>) -> Result<Response<ReadPlan>> {
     let uri = &matched.parts.uri;
     let address = folder_address(matched)?;

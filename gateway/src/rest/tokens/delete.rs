@@ -12,6 +12,10 @@ use crate::credentials;
 use crate::rest::query::Query;
 
 /// Revokes the token with this id: 204. It is turned away from the next request on.
+#[utoipa::path(
+    delete, path = "/api/v1/tokens/{id}",
+    responses((status = 204, description = "It is turned away from the next request on.")),
+)]
 pub(crate) async fn delete<P: Platform>(platform: &P, parts: &Parts, id: &str) -> Result<Response<ReadPlan>> {
     let asking = credentials::token(&parts.headers)?;
     Query::read(&parts.uri, &[])?;

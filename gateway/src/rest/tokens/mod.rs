@@ -11,19 +11,32 @@ pub(crate) use post::post;
 use ledge_core::token::Protocol;
 use ledge_core::tokens::Entry;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::headers::rfc3339;
+use crate::openapi::words::{self, Time};
+
+/// What the API's document says of these routes.
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(list::list, post::post, delete::delete))]
+pub(crate) struct Documented;
 
 /// A token, as lists show it: never with its secret, nor with a part of it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Token {
     id: String,
     name: String,
+    #[schema(value_type = Time)]
     created_at: String,
+    #[schema(required, value_type = Option<Time>)]
     expires_at: Option<String>,
+    #[schema(required)]
     space_id: Option<String>,
+    #[schema(required)]
     folder_id: Option<String>,
+    #[schema(value_type = words::Rights)]
     rights: &'static str,
+    #[schema(value_type = Vec<words::Protocol>)]
     protocols: Vec<&'static str>,
     current: bool,
 }

@@ -9,25 +9,54 @@ use ledge_core::ports::{Platform, Upload};
 use ledge_core::token::Protocol;
 use ledge_core::tokens::{self, Create, Protocols};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::Token;
 use crate::credentials;
 use crate::headers::parse_rfc3339;
+use crate::openapi::words::{self, Rights, Time};
 use crate::rest::json;
 use crate::rest::members::Members;
 use crate::rest::query::Query;
 
 /// A new token, with its secret.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = NewToken)]
 struct Created<'a> {
     token: &'a str,
     #[serde(flatten)]
     entry: Token,
 }
 
+/// What a new token is to be.
+#[derive(ToSchema)]
+#[schema(as = TokenRequest)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "only described: the members are read by their names")]
+struct Wanted {
+    #[schema(min_length = 1, max_length = 255)]
+    name: String,
+    #[schema(value_type = Option<Time>)]
+    expires_at: (),
+    space_id: Option<String>,
+    folder_id: Option<String>,
+    #[schema(value_type = Option<Rights>)]
+    rights: (),
+    #[schema(value_type = Option<Vec<words::Protocol>>)]
+    protocols: (),
+}
+
 const MEMBERS: [&str; 6] = ["name", "expires_at", "space_id", "folder_id", "rights", "protocols"];
 
 /// Makes a token: 201 with the secret.
+#[utoipa::path(
+    post, path = "/api/v1/tokens",
+    request_body = Wanted,
+    responses(
+        (status = 201, description = "The new token, with its secret.", body = Created),
+        (status = 409, description = "`contended`."),
+    ),
+)]
 pub(crate) async fn post<P: Platform, U: Upload>(
     platform: &P,
     parts: &Parts,

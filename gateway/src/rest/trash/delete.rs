@@ -13,6 +13,14 @@ use crate::rest::query::Query;
 use crate::routes::Matched;
 
 /// Purges one node, with all below.
+#[utoipa::path(
+    delete, path = "/api/v1/spaces/{space}/trash/{id}",
+    responses(
+        (status = 204, description = "It is gone."),
+        (status = 409, description = "`contended`."),
+        (status = 413, description = "`too_many_nodes`."),
+    ),
+)]
 pub(crate) async fn purge<P: Platform>(platform: &P, matched: Matched<'_>) -> Result<Response<ReadPlan>> {
     let (token, space) = space(&matched)?;
     Query::read(&matched.parts.uri, &[])?;
@@ -22,6 +30,14 @@ pub(crate) async fn purge<P: Platform>(platform: &P, matched: Matched<'_>) -> Re
 }
 
 /// Purges everything.
+#[utoipa::path(
+    delete, path = "/api/v1/spaces/{space}/trash",
+    responses(
+        (status = 204, description = "All is gone."),
+        (status = 409, description = "`contended`."),
+        (status = 413, description = "`too_many_nodes`: purge one by one."),
+    ),
+)]
 pub(crate) async fn empty<P: Platform>(platform: &P, matched: Matched<'_>) -> Result<Response<ReadPlan>> {
     let (token, space) = space(&matched)?;
     Query::read(&matched.parts.uri, &[])?;

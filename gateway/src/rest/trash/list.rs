@@ -6,9 +6,11 @@ use ledge_core::plan::ReadPlan;
 use ledge_core::ports::Platform;
 use ledge_core::trash::{self, MAX_LIMIT, Trashed};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::address::space;
 use crate::headers::rfc3339;
+use crate::openapi::words::{Kind, Time};
 use crate::rest::json;
 use crate::rest::query::Query;
 use crate::routes::Matched;
@@ -17,23 +19,39 @@ use crate::routes::Matched;
 const DEFAULT_LIMIT: u32 = 200;
 
 /// A page of the trash.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = TrashPage)]
 struct Page {
     entries: Vec<Entry>,
+    #[schema(required)]
     next: Option<String>,
 }
 
-#[derive(Serialize)]
+/// What was deleted.
+#[derive(Serialize, ToSchema)]
+#[schema(as = TrashEntry)]
 struct Entry {
     id: String,
     name: String,
+    #[schema(value_type = Kind)]
     kind: &'static str,
+    #[schema(required)]
     size_bytes: Option<u64>,
+    #[schema(value_type = Time)]
     trashed_at: String,
+    #[schema(required)]
     parent_id: Option<String>,
 }
 
 /// A page of what was deleted.
+#[utoipa::path(
+    get, path = "/api/v1/spaces/{space}/trash",
+    params(
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "200 where it isn't given."),
+        ("cursor" = Option<String>, Query, description = "The last page's `next`."),
+    ),
+    responses((status = 200, description = "A page of the trash, newest first.", body = Page)),
+)]
 pub(crate) async fn list<P: Platform>(platform: &P, matched: Matched<'_>) -> Result<Response<ReadPlan>> {
     let (token, space) = space(&matched)?;
     let query = Query::read(&matched.parts.uri, &["limit", "cursor"])?;

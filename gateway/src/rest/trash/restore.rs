@@ -7,22 +7,34 @@ use ledge_core::nodes::{self, Expected, Operation, Target, Verb};
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{Platform, Upload};
 use serde::Deserialize;
+use utoipa::ToSchema;
 
 use crate::address::space;
+use crate::openapi::words::Conflict;
 use crate::rest::nodes::{Place, Report, conflict};
 use crate::rest::query::Query;
 use crate::rest::{body, json};
 use crate::routes::Matched;
 
 /// Where to; without a body to where it was.
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, Default, ToSchema)]
+#[schema(as = RestoreRequest)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
     to: Option<Place>,
+    #[schema(value_type = Option<Conflict>)]
     conflict: Option<String>,
 }
 
 /// Restores the node, with all below.
+#[utoipa::path(
+    post, path = "/api/v1/spaces/{space}/trash/{id}/restore",
+    request_body(content = Option<Wanted>, description = "Where to; without a body to where it was."),
+    responses(
+        (status = 200, description = "Where it is now.", body = Report),
+        (status = 409, description = "`parent_gone`, `name_taken` or another code of the reference."),
+    ),
+)]
 pub(crate) async fn restore<P: Platform, U: Upload>(
     platform: &P,
     matched: Matched<'_>,

@@ -7,20 +7,32 @@ use ledge_core::plan::ReadPlan;
 use ledge_core::ports::Platform;
 use ledge_core::versions;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::Version;
 use crate::address::address;
+use crate::openapi::parameters;
 use crate::rest::query::Query;
 use crate::rest::{cursor, json};
 use crate::routes::Matched;
 
-#[derive(Serialize)]
+/// A page of a history.
+#[derive(Serialize, ToSchema)]
 struct Versions {
     versions: Vec<Version>,
+    #[schema(required)]
     next: Option<String>,
 }
 
 /// A page of the history, newest first.
+#[utoipa::path(
+    get, path = "/api/v1/spaces/{space}/versions/{path}",
+    params(parameters::Page),
+    responses(
+        (status = 200, description = "A page of the history.", body = Versions),
+        (status = 409, description = "`is_a_folder`."),
+    ),
+)]
 pub(crate) async fn list<P: Platform>(platform: &P, matched: Matched<'_>) -> Result<Response<ReadPlan>> {
     let address = address(&matched)?;
     let query = Query::read(&matched.parts.uri, &["cursor", "limit"])?;

@@ -14,20 +14,30 @@ use ledge_core::error::{Error, Result};
 use ledge_core::ids::VersionId;
 use ledge_core::versions::Entry;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::query::Query;
 use crate::headers::{quoted, rfc3339};
+use crate::openapi::words::Time;
+
+/// What the API's document says of these routes.
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(list::list, post::post, patch::patch, delete::delete))]
+pub(crate) struct Documented;
 
 /// A version, as lists show it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Version {
     id: String,
     current: bool,
+    #[schema(required)]
     label: Option<String>,
     size_bytes: u64,
     etag: String,
     media_type: String,
+    #[schema(value_type = Time)]
     created_at: String,
+    #[schema(value_type = Time)]
     modified_at: String,
     author_id: String,
 }

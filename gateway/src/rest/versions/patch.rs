@@ -6,15 +6,42 @@ use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{Platform, Upload};
 use ledge_core::versions::{self, Label, SetLabel};
 
+use utoipa::ToSchema;
+
 use super::{Version, named};
 use crate::address::address;
 use crate::headers::conditions;
+use crate::openapi::parameters::Conditions;
 use crate::rest::json;
 use crate::rest::members::Members;
 use crate::rest::query::Query;
 use crate::routes::Matched;
 
+/// What is to change.
+#[derive(ToSchema)]
+#[schema(as = VersionChange)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "only described: the members are read by their names")]
+struct Wanted {
+    /// Null takes it away.
+    #[schema(required, min_length = 1)]
+    label: Option<String>,
+}
+
 /// Sets the label, or clears it where it is null: 200 with the version.
+#[utoipa::path(
+    patch, path = "/api/v1/spaces/{space}/versions/{path}",
+    params(
+        ("version" = String, Query, description = "The version's id."),
+        Conditions,
+    ),
+    request_body = Wanted,
+    responses(
+        (status = 200, description = "The version.", body = Version),
+        (status = 409, description = "`is_a_folder` or `contended`."),
+        (status = 412, description = "`precondition_failed`."),
+    ),
+)]
 pub(crate) async fn patch<P: Platform, U: Upload>(
     platform: &P,
     matched: Matched<'_>,

@@ -7,15 +7,41 @@ use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{Platform, Upload};
 use ledge_core::versions::{self, Restore};
 
+use utoipa::ToSchema;
+
 use crate::address::address;
 use crate::headers::{conditions, http_date, quoted, rfc3339, set};
+use crate::openapi::parameters::Conditions;
 use crate::rest::files::SavedFile;
 use crate::rest::json;
 use crate::rest::members::Members;
 use crate::rest::query::Query;
 use crate::routes::Matched;
 
+/// What comes back.
+#[derive(ToSchema)]
+#[schema(as = VersionRestore)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "only described: the members are read by their names")]
+struct Wanted {
+    /// The version's id.
+    restore: String,
+}
+
 /// Restores the version that the body names: 201 with the file as it is then.
+#[utoipa::path(
+    post, path = "/api/v1/spaces/{space}/versions/{path}",
+    params(Conditions),
+    request_body = Wanted,
+    responses(
+        (status = 201, description = "The file as it is then.", body = SavedFile, headers(
+            ("ETag" = String), ("Last-Modified" = String), ("Location" = String),
+        )),
+        (status = 409, description = "`is_a_folder` or `contended`."),
+        (status = 412, description = "`precondition_failed`."),
+        (status = 507, description = "`quota_exceeded`."),
+    ),
+)]
 pub(crate) async fn post<P: Platform, U: Upload>(
     platform: &P,
     matched: Matched<'_>,

@@ -1,0 +1,51 @@
+//! Texts of the API that are one of a few words, or have a form.
+
+use utoipa::openapi::schema::{ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::{KnownFormat, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+macro_rules! words {
+    ($($(#[$about:meta])* $name:ident: $($word:literal)|+;)+) => { $(
+        $(#[$about])*
+        pub(crate) struct $name;
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                ObjectBuilder::new().schema_type(Type::String).enum_values(Some([$($word),+])).into()
+            }
+        }
+
+        impl ToSchema for $name {}
+    )+ };
+}
+
+words! {
+    /// What a node is.
+    Kind: "file" | "folder";
+    /// What a listing is ordered by.
+    Sort: "name" | "size" | "modified_at";
+    /// Which way.
+    Order: "asc" | "desc";
+    /// What an operation does.
+    Verb: "move" | "copy" | "delete" | "restore";
+    /// What to do where a name is taken.
+    Conflict: "fail" | "replace" | "rename";
+    /// What a token may do.
+    Rights: "read" | "write";
+    /// How a token may be used.
+    Protocol: "rest" | "webdav";
+    /// What became of a job.
+    State: "pending" | "processing" | "done" | "dead";
+}
+
+/// A time: RFC 3339. Answers are in UTC, with milliseconds.
+pub(crate) struct Time;
+
+impl PartialSchema for Time {
+    fn schema() -> RefOr<Schema> {
+        let format = SchemaFormat::KnownFormat(KnownFormat::DateTime);
+        ObjectBuilder::new().schema_type(Type::String).format(Some(format)).into()
+    }
+}
+
+impl ToSchema for Time {}
