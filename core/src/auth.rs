@@ -2,8 +2,8 @@
 //!
 //! Authentication, the role in a space and what the token is limited to are one statement that joins the request's
 //! first batch, so a revoked token or a changed role takes effect with the next request. Writes check again inside
-//! their commit ([`STILL_WRITES_IN`]). Whoever isn't a member gets the same answer as for a space that doesn't
-//! exist, and so does a token for what lies outside of its scope.
+//! their commit ([`STILL_WRITES_IN`], [`STILL_WRITES_NODES`]). Whoever isn't a member gets the same answer as for a
+//! space that doesn't exist, and so does a token for what lies outside of its scope.
 //!
 //! A token's limits never change. A commit need not ask again by which protocol it came.
 
@@ -31,15 +31,17 @@ pub struct Caller {
     pub space_key: i64,
     /// What the quota leaves; None where there is none.
     pub free_bytes: Option<i64>,
+    /// The folder that the token is limited to; None where it reaches the whole space.
+    pub folder: Option<String>,
 }
 
 /// The token's row, the role that its account has in the space ?1, and whether its scope reaches what is asked for.
 /// The token's hash is ?3, its protocol ?4, the time ?5.
 macro_rules! look_up {
-    ($reaches:literal) => {
+    ($($reaches:expr),+) => {
         concat!(
-            "select k.account_id, k.rights, k.protocols = 'all' or k.protocols = ?4 as speaks, ",
-            $reaches,
+            "select k.account_id, k.rights, k.folder_id, k.protocols = 'all' or k.protocols = ?4 as speaks, ",
+            $($reaches,)+
             " as reaches, m.role, s.n as space_key, s.quota_bytes - s.used_bytes as free_bytes
                from tokens k
                left join members m on m.account_id = k.account_id and m.space_id = ?1
@@ -50,14 +52,33 @@ macro_rules! look_up {
     };
 }
 
-/// Looks up the token for a request about the whole of a space, or about nodes that have no path in it: what is limited
-/// to a folder reaches none of it.
+/// Looks up the token for a request about the whole of a space: what is limited to a folder reaches none of it.
 pub fn look_up(token: &Token, space: &SpaceId, now: Timestamp) -> Statement {
     bind(
         Statement::new(look_up!("?2 is null and k.folder_id is null")).bind(space).bind(None::<i64>),
         token,
         now,
     )
+}
+
+/// Whether the folder of the token `k` leads up to a root.
+macro_rules! folder_lives {
+    () => {
+        "exists (
+            with recursive up (parent_id) as (
+              select parent_id from nodes where id = k.folder_id and trashed_at is null
+              union all
+              select n.parent_id from up u cross join nodes n where n.id = u.parent_id and n.trashed_at is null
+            )
+            select 1 from up where parent_id = '')"
+    };
+}
+
+/// Looks up the token for a request about nodes of a space, wherever they are: what is limited to a folder reaches what
+/// is in it, while it lives. The use case keeps to that: [`Caller::folder`].
+pub fn look_up_nodes(token: &Token, space: &SpaceId, now: Timestamp) -> Statement {
+    let sql = look_up!("?2 is null and (k.folder_id is null or ", folder_lives!(), ")");
+    bind(Statement::new(sql).bind(space).bind(None::<i64>), token, now)
 }
 
 /// Looks up the token for a request about the path at the address: what is limited to a folder reaches it and what is
@@ -76,21 +97,23 @@ fn bind(statement: Statement, token: &Token, now: Timestamp) -> Statement {
 
 /// The token ?1 may still write to the space ?2 at the time ?3, and its scope reaches so far.
 macro_rules! still_writes {
-    ($reaches:literal) => {
+    ($($reaches:expr),+) => {
         concat!(
             "exists (
     select 1 from tokens k
       join members m on m.account_id = k.account_id and m.space_id = ?2
      where k.hash = ?1 and (k.expires_at is null or k.expires_at > ?3) and k.rights = 'write'
        and (k.space_id is null or k.space_id = ?2) and m.role in ('writer', 'owner') and ",
-            $reaches,
+            $($reaches,)+
             ")"
         )
     };
 }
 
-/// A condition in SQL: the token ?1 may still write anywhere in the space ?2 at the time ?3.
-pub const STILL_WRITES: &str = still_writes!("k.folder_id is null");
+/// A condition in SQL: the token ?1 may still write to the space ?2 at the time ?3, in the folder ?4, which it is limited
+/// to and which lives, or anywhere where that is null.
+pub(crate) const STILL_WRITES_NODES: &str =
+    still_writes!("k.folder_id is ?4 and (k.folder_id is null or ", folder_lives!(), ")");
 
 /// A condition in SQL: the token ?1 may still write to the space ?2 at the time ?3 what is in the folder ?4.
 pub const STILL_WRITES_IN: &str = still_writes!(
@@ -155,6 +178,7 @@ pub fn authorise(found: Option<&Row>, right: Right) -> Result<Caller> {
         account: account(row)?,
         space_key: row.integer("space_key")?,
         free_bytes: row.integer_or_null("free_bytes")?,
+        folder: row.text_or_null("folder_id")?.map(str::to_owned),
     })
 }
 

@@ -5,6 +5,7 @@
 mod auth;
 mod budgets;
 mod files;
+mod folder_tokens;
 mod folders;
 mod jobs;
 mod nodes;

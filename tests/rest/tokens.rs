@@ -234,8 +234,10 @@ fn a_folders_token_sees_what_is_below_wherever_it_moves_and_nothing_else() {
 enum Needs {
     Read,
     Write,
-    /// To change the tree, for which a folder is not enough.
-    Space,
+    /// To see what was deleted: each its own.
+    Trash,
+    /// To write nodes by id or path: a token that may not write is told so first.
+    Nodes,
     /// The account's own, whatever the space.
     Account,
     /// To see tokens.
@@ -272,36 +274,40 @@ fn every_route_answers_every_kind_of_token() {
     };
     let (_, victim) = made(&json!({ "name": "victim" }));
 
-    // (kind, token, answers to Read, Write, Space, Account, Tokens, Grant, Revoke); 0: as it is without limits.
+    // (kind, token, answers to Read, Write, Trash, Nodes, Account, Tokens, Grant, Revoke); 0: as it is without limits.
     let kinds = [
-        ("none", None, [401; 7]),
-        ("malformed", Some(malformed), [401; 7]),
-        ("unknown", Some(UNKNOWN.to_owned()), [401; 7]),
-        ("revoked", Some(revoked), [401; 7]),
-        ("expired", Some(expired), [401; 7]),
-        ("webdav only", Some(limited(json!({ "protocols": ["webdav"] }))), [403; 7]),
-        ("read only", Some(limited(json!({ "rights": "read" }))), [0, 403, 403, 0, 0, 403, 404]),
-        ("rest only", Some(limited(json!({ "protocols": ["rest"] }))), [0, 0, 0, 0, 0, 0, 404]),
-        ("this space", Some(limited(json!({ "space_id": space }))), [0, 0, 0, 404, 0, 0, 404]),
+        ("none", None, [401; 8]),
+        ("malformed", Some(malformed), [401; 8]),
+        ("unknown", Some(UNKNOWN.to_owned()), [401; 8]),
+        ("revoked", Some(revoked), [401; 8]),
+        ("expired", Some(expired), [401; 8]),
+        ("webdav only", Some(limited(json!({ "protocols": ["webdav"] }))), [403; 8]),
+        ("read only", Some(limited(json!({ "rights": "read" }))), [0, 403, 0, 403, 0, 0, 403, 404]),
+        ("rest only", Some(limited(json!({ "protocols": ["rest"] }))), [0, 0, 0, 0, 0, 0, 0, 404]),
+        ("this space", Some(limited(json!({ "space_id": space }))), [0, 0, 0, 0, 404, 0, 0, 404]),
         (
             "folder, within",
             Some(limited(json!({ "space_id": space, "folder_id": folder }))),
-            [0, 0, 404, 404, 0, 0, 404],
+            [0, 0, 0, 0, 404, 0, 0, 404],
         ),
         (
             "folder, without",
             Some(limited(json!({ "space_id": space, "folder_id": beside }))),
-            [404, 404, 404, 404, 0, 0, 404],
+            [404, 404, 0, 404, 404, 0, 0, 404],
         ),
         (
             "read only, folder without",
             Some(limited(json!({ "space_id": space, "folder_id": beside, "rights": "read" }))),
-            [404, 404, 404, 404, 0, 403, 404],
+            [404, 404, 0, 403, 404, 0, 403, 404],
         ),
     ];
     let file = drive.file_url("in/f");
     let folders = drive.file_url("in").replacen("/files/", "/folders/", 1);
     let batch = Drive::absolute(&format!("/api/v1/spaces/{space}/nodes/batch"));
+    let copy = json!({ "operations": [{ "op": "copy", "path": drive.path("in/f"), "to": { "name": "c" },
+        "conflict": "rename" }] })
+    .to_string();
+    let trash = Drive::absolute(&format!("/api/v1/spaces/{space}/trash"));
     let jobs = Drive::absolute("/api/v1/jobs");
     let restore = json!({ "restore": older }).to_string();
     let routes: Vec<(Needs, &str, String, &str, u16)> = vec![
@@ -318,8 +324,9 @@ fn every_route_answers_every_kind_of_token() {
         (Needs::Write, "PATCH", format!("{histories}?version={older}"), "{\"label\":\"l\"}", 200),
         // The condition fails, so that it is there for the next one.
         (Needs::Write, "DELETE", format!("{histories}?version={older}"), "", 412),
-        (Needs::Space, "DELETE", file.clone(), "", 412),
-        (Needs::Space, "POST", batch, "{\"operations\":[{\"op\":\"delete\",\"path\":\"/none\"}]}", 404),
+        (Needs::Nodes, "DELETE", file.clone(), "", 412),
+        (Needs::Nodes, "POST", batch, &copy, 200),
+        (Needs::Trash, "GET", trash, "", 200),
         (Needs::Account, "GET", jobs, "", 200),
         (Needs::Tokens, "GET", tokens_url(), "", 200),
         (Needs::Grant, "POST", tokens_url(), "{\"name\":\"made\"}", 201),

@@ -216,6 +216,11 @@ impl Reply {
         (self.metric("sql"), self.metric("bucket"))
     }
 
+    /// How many round trips to the database it took.
+    pub fn round_trips(&self) -> u64 {
+        self.metric("sql")
+    }
+
     /// How many bytes the request put into the bucket.
     pub fn stored_bytes(&self) -> u64 {
         self.metric("stored")

@@ -35,8 +35,8 @@ pub async fn batch<P: Platform>(
         if plan.places.is_empty() {
             return Ok(plan.outcomes);
         }
-        let commit =
-            Commit { token, space, account: &read.caller.account, now: platform.host().now(), plan: &plan };
+        let now = platform.host().now();
+        let commit = Commit { token, space, caller: &read.caller, now, plan: &plan };
         match commit.run(platform).await {
             Ok(()) => return Ok(plan.outcomes),
             Err(Refused::TreeChanged) => {}

@@ -2,10 +2,10 @@
 
 use super::decide::Plan;
 use super::{MAX_COPIED_NODES, Verb};
-use crate::auth;
+use crate::auth::{self, Caller};
 use crate::error::{Conflict, Error, Result};
 use crate::files::for_each_piece;
-use crate::ids::{AccountId, SpaceId};
+use crate::ids::SpaceId;
 use crate::manifest;
 use crate::once::write_once;
 use crate::path::MAX_DEPTH;
@@ -24,7 +24,7 @@ pub(super) enum Refused {
 pub(super) struct Commit<'a> {
     pub(super) token: &'a Token,
     pub(super) space: &'a SpaceId,
-    pub(super) account: &'a AccountId,
+    pub(super) caller: &'a Caller,
     pub(super) now: Timestamp,
     pub(super) plan: &'a Plan,
 }
@@ -101,12 +101,14 @@ const DEPTH: &str = "insert into guard (why)
          where k.parent_id = d.id and k.trashed_at is null and d.depth <= ?2
     ) select 'too_deep' where exists (select 1 from down where depth > ?2)";
 
-/// Refuses if one of the nodes of ?2, `[[id, parent, name, trashed at, version or null], …]`, isn't as it was.
+/// Refuses if one of the nodes of ?2, `[[id, parent, name, trashed at, version or null, trashed from], …]`, isn't as it
+/// was.
 const UNCHANGED: &str = "insert into guard (why)
     select 'tree_changed' where (
         select count(*) from json_each(?2) e cross join nodes n on n.id = json_extract(e.value, '$[0]')
          where n.space_id = ?1 and n.parent_id = json_extract(e.value, '$[1]')
            and n.name_nfc = json_extract(e.value, '$[2]') and n.trashed_at is json_extract(e.value, '$[3]')
+           and n.trashed_from is json_extract(e.value, '$[5]')
            and (json_extract(e.value, '$[4]') is null or n.version_id is json_extract(e.value, '$[4]'))
     ) <> json_array_length(?2)";
 
@@ -160,12 +162,13 @@ impl Commit<'_> {
 
     fn guards(&self) -> Result<Vec<Statement>> {
         let plan = self.plan;
-        let access = format!("insert into guard (why) select 'access_gone' where not {}", auth::STILL_WRITES);
-        let mut guards =
-            vec![Statement::new(access).bind(self.token.hash().to_string()).bind(self.space).bind(self.now)];
+        let access =
+            format!("insert into guard (why) select 'access_gone' where not {}", auth::STILL_WRITES_NODES);
+        let access = Statement::new(access).bind(self.token.hash().to_string()).bind(self.space);
+        let mut guards = vec![access.bind(self.now).bind(self.caller.folder.as_deref())];
         let entries = plan.before.iter().map(|(id, entry)| {
             let version = plan.versions.get(id);
-            (id, &entry.parent, &entry.nfc, entry.trashed_at.map(|at| at.0), version)
+            (id, &entry.parent, &entry.nfc, entry.trashed_at.map(|at| at.0), version, &entry.trashed_from)
         });
         guards.extend(for_each_piece(entries, |json| Statement::new(UNCHANGED).bind(self.space).bind(json))?);
         if !plan.deeper.is_empty() {
@@ -186,7 +189,7 @@ impl Commit<'_> {
             on_copies(COPY_BYTES).bind(self.space),
             Statement::new(QUOTA).bind(self.space),
             on_copies(COPY_NODES).bind(self.now),
-            on_copies(COPY_VERSIONS).bind(self.now).bind(self.account),
+            on_copies(COPY_VERSIONS).bind(self.now).bind(&self.caller.account),
         ])
     }
 
@@ -207,8 +210,8 @@ fn refusal(error: DbError) -> Refused {
         };
     };
     Refused::For(match why.as_str() {
-        "tree_changed" => return Refused::TreeChanged,
-        "access_gone" => Error::Unauthenticated,
+        // Whoever may not write any more is told so when the tree is read again.
+        "tree_changed" | "access_gone" => return Refused::TreeChanged,
         "quota_exceeded" => Error::QuotaExceeded,
         "too_deep" => Error::Conflict(Conflict::TooDeep),
         "too_many_nodes" => Error::TooManyNodes { verb: Verb::Copy.name(), limit: MAX_COPIED_NODES },

@@ -82,6 +82,8 @@ pub(super) fn decide(
 struct State {
     now: Timestamp,
     trash: String,
+    /// The folder that the token is limited to.
+    scope: Option<String>,
     view: View,
     /// What stands under a name in a folder, as far as it is known.
     names: HashMap<(String, String), Option<String>>,
@@ -105,6 +107,7 @@ impl State {
         Self {
             now,
             trash: trash_root(space),
+            scope: read.caller.folder.clone(),
             names: names.collect(),
             view,
             touched: Vec::new(),
@@ -163,6 +166,10 @@ impl State {
     /// The node of an operation, if it may be its node.
     fn source(&mut self, operation: &Operation, id: &str) -> Result<Entry> {
         let entry = self.view.get(id).ok_or(Error::NotFound)?.clone();
+        let is_scope = self.scope.as_deref() == Some(id);
+        if !self.reaches(id) || (is_scope && operation.verb != Verb::Copy) {
+            return Err(Error::NotFound);
+        }
         if operation.verb == Verb::Restore {
             if entry.trashed_at.is_none() {
                 return Err(Error::NotFound);
@@ -193,6 +200,11 @@ impl State {
         Ok(entry)
     }
 
+    /// Whether the token's scope reaches the node.
+    fn reaches(&self, id: &str) -> bool {
+        self.scope.as_deref().is_none_or(|scope| self.view.came_from(id, scope))
+    }
+
     /// The folder that a node is to go to, if it may go there.
     fn folder(&self, operation: &Operation, id: &str, found: &Found) -> Result<String> {
         let missing = |at: &str| {
@@ -202,7 +214,12 @@ impl State {
             }
             Error::Conflict(Conflict::ParentMissing)
         };
-        let folder = found.folder.as_deref().ok_or_else(|| missing(""))?;
+        // Outside of the token's scope nothing is there, not even the lack of a folder.
+        let folder = match found.folder.as_deref() {
+            Some(folder) if self.reaches(folder) => folder,
+            None if self.scope.is_none() || found.met_scope => return Err(missing("")),
+            _ => return Err(Error::NotFound),
+        };
         let entry = self.view.get(folder).ok_or_else(|| missing(folder))?;
         let depth = match self.view.way(folder) {
             Way::Lives { depth } => depth,

@@ -1,6 +1,6 @@
 //! The first round trip: who asks, which nodes the operations speak of, and all that are above them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
@@ -22,6 +22,8 @@ pub(super) struct Found {
     pub(super) folder: Option<String>,
     /// What stands there under its name.
     pub(super) occupant: Option<String>,
+    /// Whether the way there met the folder that the token is limited to, as far as it led.
+    pub(super) met_scope: bool,
 }
 
 /// What was read.
@@ -58,20 +60,22 @@ macro_rules! walk_all {
     };
 }
 
-/// Where each walk ended, if it came as far as the last name or the one before.
+/// Where each walk ended, if it came as far as the last name or the one before; and where it met the folder that the
+/// token ?3 is limited to.
 const ENDS: &str = concat!(
     walk_all!(),
     "select target, json_array_length(names) - depth as names_left, id from walk
-      where json_array_length(names) - depth <= 1"
+      where json_array_length(names) - depth <= 1 or id = (select folder_id from tokens where hash = ?3)"
 );
 
-/// The nodes at those ends and all above them, each once.
+/// The nodes at those ends and all above them, each once. Above what is in the trash is where it was.
 const ABOVE: &str = concat!(
     walk_all!(),
     ", up (id) as (
         select id from walk where json_array_length(names) - depth <= 1
         union
-        select n.parent_id from up u cross join nodes n where n.id = u.id and n.space_id = ?1
+        select coalesce(n.trashed_from, n.parent_id) from up u cross join nodes n
+         where n.id = u.id and n.space_id = ?1
     )
     select n.n, n.id, n.parent_id, n.name, n.name_nfc, n.kind, n.trashed_at, n.trashed_from, n.version_id,
            n.modified_at, b.etag
@@ -90,14 +94,15 @@ pub(super) async fn read<P: Platform>(
 ) -> Result<Read> {
     let targets = Value::from_iter(operations.iter().flat_map(targets)).to_string();
     let batch = vec![
-        auth::look_up(token, space, platform.host().now()),
-        Statement::new(ENDS).bind(space).bind(targets.as_str()),
+        auth::look_up_nodes(token, space, platform.host().now()),
+        Statement::new(ENDS).bind(space).bind(targets.as_str()).bind(token.hash().to_string()),
         Statement::new(ABOVE).bind(space).bind(targets),
     ];
     let results = platform.db().read(batch).await?;
     let rows = |at: usize| results.get(at).map(Vec::as_slice).unwrap_or_default();
     let caller = auth::authorise(rows(0).first(), Right::Write)?;
-    Ok(Read { caller, found: found(rows(1), operations.len())?, view: View::read(rows(2))? })
+    let found = found(rows(1), operations.len(), caller.folder.as_deref())?;
+    Ok(Read { caller, found, view: View::read(rows(2))? })
 }
 
 /// The two walks of an operation: to its node, and to its place.
@@ -134,16 +139,25 @@ fn targets(operation: &Operation) -> [Value; 2] {
     [node, json!([start, below, like, at_its_place])]
 }
 
-fn found(rows: &[Row], operations: usize) -> Result<Vec<Found>> {
+fn found(rows: &[Row], operations: usize, scope: Option<&str>) -> Result<Vec<Found>> {
     let mut ends: HashMap<(u64, u64), String> = HashMap::new();
+    let mut met_scope = HashSet::new();
     for row in rows {
         if let Some(id) = row.text_or_null("id")? {
+            if scope == Some(id) {
+                met_scope.insert(row.unsigned("target")?);
+            }
             ends.insert((row.unsigned("target")?, row.unsigned("names_left")?), id.to_owned());
         }
     }
     let mut end = |target: u64, names_left: u64| ends.remove(&(target, names_left));
     Ok((0..operations as u64)
-        .map(|at| Found { node: end(2 * at, 0), folder: end(2 * at + 1, 1), occupant: end(2 * at + 1, 0) })
+        .map(|at| Found {
+            node: end(2 * at, 0),
+            folder: end(2 * at + 1, 1),
+            occupant: end(2 * at + 1, 0),
+            met_scope: met_scope.contains(&(2 * at + 1)),
+        })
         .collect())
 }
 

@@ -95,6 +95,22 @@ impl View {
         Way::Gone { at: at.to_owned() }
     }
 
+    /// Whether `id` is `top`, or below it, or was before it or what it was in was deleted.
+    pub(super) fn came_from(&self, id: &str, top: &str) -> bool {
+        let mut at = id;
+        // Deletions may lie within one another, and each has a path's depth.
+        for _ in 0..=self.entries.len() {
+            if at == top {
+                return true;
+            }
+            match self.entries.get(at) {
+                Some(entry) => at = entry.trashed_from.as_ref().unwrap_or(&entry.parent),
+                None => break,
+            }
+        }
+        false
+    }
+
     /// Whether `id` is `top`, or below it.
     pub(super) fn is_within(&self, id: &str, top: &str) -> bool {
         let mut at = id;

@@ -32,13 +32,26 @@ pub struct Trashed {
 /// A page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// The newest first.
+    /// The newest first. For a token that is limited to a folder there may be fewer than the limit, even none, before
+    /// the end.
     pub entries: Vec<Trashed>,
     /// Where the next page begins; None at the end.
     pub next: Option<String>,
 }
 
-/// Lists the trash of a space. One round trip.
+/// One row more than the page has, whether they are for this token or not: what a page reads is bounded.
+const ROWS: &str = concat!(
+    "select n.id, n.name, n.kind, n.trashed_at, n.trashed_from, b.size_bytes, ",
+    was_in_scope!("?5"),
+    " as is_reached
+       from nodes n
+       left join versions v on v.id = n.version_id
+       left join blobs b on b.id = v.blob_id
+      where n.space_id = ?1 and n.trashed_at is not null and (n.trashed_at, n.id) < (?2, ?3)
+      order by n.trashed_at desc, n.id desc limit ?4"
+);
+
+/// Lists the trash of a space, as far as the token reaches. One round trip.
 pub async fn list<P: Platform>(
     platform: &P,
     token: &Token,
@@ -48,34 +61,33 @@ pub async fn list<P: Platform>(
 ) -> Result<Page> {
     // Later than every time, so that the first page needs no statement of its own.
     let (before, id) = cursor.map_or(Ok((1 << 53, String::new())), read_cursor)?;
-    let page = Statement::new(
-        "select n.id, n.name, n.kind, n.trashed_at, n.trashed_from, b.size_bytes
-           from nodes n
-           left join versions v on v.id = n.version_id
-           left join blobs b on b.id = v.blob_id
-          where n.space_id = ?1 and n.trashed_at is not null and (n.trashed_at, n.id) < (?2, ?3)
-          order by n.trashed_at desc, n.id desc limit ?4",
-    )
-    .bind(space)
-    .bind(before)
-    .bind(id)
-    .bind(i64::from(limit) + 1);
-    let batch = vec![auth::look_up(token, space, platform.host().now()), page];
+    let page = Statement::new(ROWS)
+        .bind(space)
+        .bind(before)
+        .bind(id)
+        .bind(i64::from(limit) + 1)
+        .bind(token.hash().to_string());
+    let batch = vec![auth::look_up_nodes(token, space, platform.host().now()), page];
     let mut results = platform.db().read(batch).await?.into_iter();
     let mut rows = || results.next().unwrap_or_default();
     auth::authorise(rows().first(), Right::Read)?;
-    let mut entries: Vec<Trashed> = rows().iter().map(trashed).collect::<Result<_>>()?;
+    let mut rows = rows();
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let more = entries.len() > limit;
-    entries.truncate(limit);
-    let last = entries.last().filter(|_| more);
-    let next = match last {
+    let more = rows.len() > limit;
+    rows.truncate(limit);
+    let next = match rows.last().filter(|_| more) {
         Some(last) => {
-            let cursor = manifest::to_json(&("trash", last.trashed_at.0, last.id.as_str()))?;
+            let cursor = manifest::to_json(&("trash", last.integer("trashed_at")?, last.text("id")?))?;
             Some(URL_SAFE_NO_PAD.encode(cursor))
         }
         None => None,
     };
+    let mut entries = Vec::with_capacity(rows.len());
+    for row in &rows {
+        if row.integer("is_reached")? == 1 {
+            entries.push(trashed(row)?);
+        }
+    }
     Ok(Page { entries, next })
 }
 

@@ -1,5 +1,25 @@
 //! The trash of a space: what was deleted, until it is restored or purged.
 
+/// A condition in SQL: the node `n` of the trash was deleted from the folder that the token with this hash is limited to,
+/// or from below it, if it is limited to one. A folder that is in the trash itself counts as being where it was.
+macro_rules! was_in_scope {
+    ($hash:literal) => {
+        concat!(
+            "((select folder_id from tokens where hash = ",
+            $hash,
+            ") is null or exists (
+                with recursive up (id) as (
+                  select n.trashed_from
+                  union
+                  select coalesce(a.trashed_from, a.parent_id) from up u cross join nodes a where a.id = u.id
+                )
+                select 1 from up where up.id = (select folder_id from tokens where hash = ",
+            $hash,
+            ")))"
+        )
+    };
+}
+
 mod list;
 mod purge;
 

@@ -3,7 +3,7 @@
 //! Nodes, all of their versions, blobs that no other version has, and pages that no other blob lists. Bytes stay where
 //! they are: what may go of those, a sweep decides.
 
-use crate::auth::{self, Right};
+use crate::auth::{self, Caller, Right};
 use crate::error::{Conflict, Error, Result};
 use crate::ids::{NodeId, SpaceId};
 use crate::manifest;
@@ -23,7 +23,7 @@ const ATTEMPTS: usize = 20;
 pub enum Purged {
     /// One node of the trash, with all below.
     Node(NodeId),
-    /// All that is in the trash.
+    /// All that is in the trash, as far as the token reaches.
     Everything,
 }
 
@@ -38,12 +38,15 @@ macro_rules! tree {
     };
 }
 
-/// Refuses if one of ?1 isn't in the trash of the space ?2 any more.
-const STILL_TRASHED: &str = "insert into guard (why)
+/// Refuses if one of ?1 isn't in the trash of the space ?2 any more, or not in that of the token ?3.
+const STILL_TRASHED: &str = concat!(
+    "insert into guard (why)
     select 'tree_changed' where (
         select count(*) from json_each(?1) e cross join nodes n on n.id = e.value
-         where n.space_id = ?2 and n.trashed_at is not null
-    ) <> json_array_length(?1)";
+         where n.space_id = ?2 and n.trashed_at is not null and ",
+    was_in_scope!("?3"),
+    ") <> json_array_length(?1)"
+);
 
 /// Refuses too many nodes or versions; the recursion ends where it has met one node too many.
 const LIMIT: &str = "insert into guard (why)
@@ -78,14 +81,14 @@ const BLOBS: &str = "delete from blobs where id in (
 /// Purges. Two round trips; one where there is nothing to purge.
 pub async fn purge<P: Platform>(platform: &P, token: &Token, space: &SpaceId, what: &Purged) -> Result<()> {
     for _ in 0..ATTEMPTS {
-        let tops = find(platform, token, space, what).await?;
+        let (caller, tops) = find(platform, token, space, what).await?;
         if tops.is_empty() {
             return Ok(());
         }
         let tops = manifest::to_json(&tops)?;
-        match commit(platform, token, space, &tops).await {
-            Err(DbError::Violated(why)) if why == "tree_changed" => {}
-            Err(DbError::Violated(why)) if why == "access_gone" => return Err(Error::Unauthenticated),
+        match commit(platform, token, space, &caller, &tops).await {
+            // Whoever may not write any more is told so when the trash is read again.
+            Err(DbError::Violated(why)) if why == "tree_changed" || why == "access_gone" => {}
             Err(DbError::Violated(why)) if why == "too_many_nodes" => return Err(too_many()),
             done => return Ok(done?),
         }
@@ -93,29 +96,33 @@ pub async fn purge<P: Platform>(platform: &P, token: &Token, space: &SpaceId, wh
     Err(Error::Conflict(Conflict::Contended))
 }
 
-/// The tops of what is to be purged.
+const ONE: &str = concat!(
+    "select n.id from nodes n where n.id = ?2 and n.space_id = ?1 and n.trashed_at is not null and ",
+    was_in_scope!("?3")
+);
+
+const ALL: &str = concat!(
+    "select n.id from nodes n where n.space_id = ?1 and n.trashed_at is not null and ",
+    was_in_scope!("?3"),
+    " limit ?2"
+);
+
+/// Who asks, and the tops of what is to be purged.
 async fn find<P: Platform>(
     platform: &P,
     token: &Token,
     space: &SpaceId,
     what: &Purged,
-) -> Result<Vec<String>> {
+) -> Result<(Caller, Vec<String>)> {
     let tops = match what {
-        Purged::Node(id) => {
-            Statement::new("select id from nodes where id = ?2 and space_id = ?1 and trashed_at is not null")
-                .bind(space)
-                .bind(id)
-        }
-        Purged::Everything => {
-            Statement::new("select id from nodes where space_id = ?1 and trashed_at is not null limit ?2")
-                .bind(space)
-                .bind(MAX_PURGED_NODES + 1)
-        }
+        Purged::Node(id) => Statement::new(ONE).bind(space).bind(id),
+        Purged::Everything => Statement::new(ALL).bind(space).bind(MAX_PURGED_NODES + 1),
     };
-    let batch = vec![auth::look_up(token, space, platform.host().now()), tops];
+    let tops = tops.bind(token.hash().to_string());
+    let batch = vec![auth::look_up_nodes(token, space, platform.host().now()), tops];
     let mut results = platform.db().read(batch).await?.into_iter();
     let mut rows = || results.next().unwrap_or_default();
-    auth::authorise(rows().first(), Right::Write)?;
+    let caller = auth::authorise(rows().first(), Right::Write)?;
     let tops = rows().iter().map(|row| Ok(row.text("id")?.to_owned())).collect::<Result<Vec<String>>>()?;
     if tops.is_empty() && matches!(what, Purged::Node(_)) {
         return Err(Error::NotFound);
@@ -123,7 +130,7 @@ async fn find<P: Platform>(
     if tops.len() as u64 > MAX_PURGED_NODES {
         return Err(too_many());
     }
-    Ok(tops)
+    Ok((caller, tops))
 }
 
 /// Commits.
@@ -131,14 +138,17 @@ async fn commit<P: Platform>(
     platform: &P,
     token: &Token,
     space: &SpaceId,
+    caller: &Caller,
     tops: &str,
 ) -> Result<(), DbError> {
     let now = platform.host().now();
-    let access = format!("insert into guard (why) select 'access_gone' where not {}", auth::STILL_WRITES);
+    let access =
+        format!("insert into guard (why) select 'access_gone' where not {}", auth::STILL_WRITES_NODES);
+    let hash = token.hash().to_string();
     let on_tops = |sql: &'static str| Statement::new(sql).bind(tops);
     let mut batch = vec![
-        Statement::new(access).bind(token.hash().to_string()).bind(space).bind(now),
-        on_tops(STILL_TRASHED).bind(space),
+        Statement::new(access).bind(hash.as_str()).bind(space).bind(now).bind(caller.folder.as_deref()),
+        on_tops(STILL_TRASHED).bind(space).bind(hash),
         on_tops(LIMIT).bind(MAX_PURGED_NODES),
         on_tops(LOOSEN_BLOBS),
         on_tops(FREE_BYTES).bind(space),

@@ -9,8 +9,10 @@
 )]
 
 mod drive;
+mod meanwhile;
 mod recording;
 
 pub use drive::{Answer, Drive, run};
 pub use ledge_tests::noise;
+pub use meanwhile::send_while;
 pub use recording::{Recorded, Recording, record};

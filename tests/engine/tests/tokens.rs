@@ -2,37 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
 
-use std::cell::RefCell;
-
 use http::Request;
-use ledge_core::ports::{Db, DbError, Platform, Ports, Rows, Statement, Value};
-use ledge_engine_tests::{Answer, Drive, noise, run};
+use ledge_core::ports::{Db, Statement, Value};
+use ledge_engine_tests::{Drive, noise, run, send_while};
 use serde_json::json;
-
-/// A database in which something happens just before the next write.
-struct Meanwhile<'a, T> {
-    inner: &'a T,
-    happens: RefCell<Vec<Statement>>,
-}
-
-impl<T: Db> Db for Meanwhile<'_, T> {
-    async fn read(&self, batch: Vec<Statement>) -> Result<Vec<Rows>, DbError> {
-        self.inner.read(batch).await
-    }
-
-    async fn write(&self, batch: Vec<Statement>) -> Result<Vec<Rows>, DbError> {
-        let happens = self.happens.take();
-        self.inner.write(happens).await?;
-        self.inner.write(batch).await
-    }
-}
-
-async fn send_while(drive: &Drive, happens: Statement, request: Request<&'static [u8]>) -> Answer {
-    let plain = drive.plain();
-    let db = Meanwhile { inner: plain.db(), happens: RefCell::new(vec![happens]) };
-    let platform = Ports { db, bucket: plain.bucket(), queue: plain.queue(), host: plain.host() };
-    drive.send(&platform, request).await
-}
 
 fn with(token: &str, mut request: Request<&'static [u8]>) -> Request<&'static [u8]> {
     request.headers_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());
@@ -77,13 +50,23 @@ fn what_a_token_may_no_longer_do_is_refused_by_the_commit() {
         let restore: &'static [u8] = json!({ "restore": version }).to_string().leak().as_bytes();
         let label: &'static [u8] = b"{\"label\":\"x\"}";
         let by_id = format!("versions/in/f?version={version}");
-        let requests: [(&str, &str, &'static [u8]); 6] = [
+        assert_eq!(drive.put("in/gone", b"x").await.status, 201);
+        let delete = drive.request("DELETE", "files/in/gone", b"");
+        assert_eq!(drive.send(drive.plain(), delete).await.status, 204);
+        let gone = one(&drive, "select id as it from nodes where name = 'gone'").await;
+        let (trashed, back) = (format!("trash/{gone}"), format!("trash/{gone}/restore"));
+        let copy = br#"{"operations": [{"op": "copy", "path": "/in/f", "to": {"name": "g"}}]}"#;
+        let requests: [(&str, &str, &'static [u8]); 10] = [
             ("PUT", "files/in/f", b"new"),
             ("PUT", "files/in/g", b"new"),
             ("PUT", "folders/in/new", b""),
             ("POST", "versions/in/f", restore),
             ("PATCH", &by_id, label),
             ("DELETE", &by_id, b""),
+            ("DELETE", "files/in/f", b""),
+            ("POST", "nodes/batch", copy),
+            ("POST", &back, b""),
+            ("DELETE", &trashed, b""),
         ];
         for (happens, status) in [
             ("delete from tokens where id = ?1", 401),
