@@ -96,20 +96,28 @@ fn entries(address: &Address, listing: &Listing) -> Result<Statement> {
     };
     // Without a cursor the condition is left out, so that the index is used in either case.
     let after = if listing.cursor.is_some() { format!("and {after}") } else { String::new() };
+    // The size stands with the content; what else orders entries is in the node itself.
+    let content = match listing.sort {
+        Sort::Size => "left join versions v on v.id = n.version_id left join blobs b on b.id = v.blob_id",
+        Sort::Name | Sort::ModifiedAt => "",
+    };
+    // The folder is one value and not a table to join, so that the index on names gives their order and the page ends
+    // the reading. In another order the folder's nodes are all looked at, but only the page's are made entries of.
     let sql = format!(
         "{walk} select coalesce(json_group_array(json(entry) order by place) filter (where place <= ?4), '[]') as entries,
                 max(case when place = ?4 and more then id end) as last_id,
                 max(case when place = ?4 and more then key end) as last_key
-           from (select id, key, row_number() over () as place, count(*) over () > ?4 as more, entry from (
-             select n.id as id, {key} as key, json_object(
+           from (select n.id as id, p.key as key, row_number() over () as place, count(*) over () > ?4 as more,
+                        json_object(
                     'id', n.id, 'name', n.name, 'kind', n.kind, 'size_bytes', b.size_bytes,
                     'etag', '\"' || b.etag || '\"', 'media_type', b.media_type,
                     'created_at', {created_at}, 'modified_at', {modified_at}, 'version_id', n.version_id) as entry
-               from walk w cross join nodes n
+               from (select n.n as n, {key} as key from nodes n {content}
+                      where n.parent_id = (select w.id from walk w where w.depth = ?3) and n.trashed_at is null {only} {after}
+                      order by {order} limit ?4 + 1) p
+              cross join nodes n on n.n = p.n
                left join versions v on v.id = n.version_id
-               left join blobs b on b.id = v.blob_id
-              where w.depth = ?3 and n.parent_id = w.id and n.trashed_at is null {only} {after}
-              order by {order} limit ?4 + 1))",
+               left join blobs b on b.id = v.blob_id)",
         walk = walk!(),
         created_at = rfc3339("n.created_at"),
         modified_at = rfc3339("n.modified_at"),

@@ -8,7 +8,7 @@ use crate::auth::{self, Right};
 use crate::error::{Error, Result};
 use crate::folders::Only;
 use crate::manifest;
-use crate::ports::{Db, Host, Platform, Row, Statement, Timestamp};
+use crate::ports::{Db, Host, Platform, Row, Statement, Timestamp, Value};
 use crate::tree::{Address, walk};
 
 /// The most hits of a page.
@@ -17,6 +17,11 @@ pub const MAX_LIMIT: u32 = 200;
 /// So many of the newest matches are ranked against each other. Reading them with their paths takes the database some
 /// 30 ms; ranking all matches in it takes as long for each 10,000.
 const WINDOW: u64 = 500;
+
+/// So many of the newest matches are looked at for a window: where most of them lie in other folders or fail the filters,
+/// a page may hold fewer hits than were asked for, or none, and yet another one follows. Each takes the database some
+/// microseconds, or some twenty if it has to be found out where it lies.
+const MATCHES_READ: u64 = 5000;
 
 /// What a name can hold at most; a longer query finds nothing.
 const MAX_QUERY_BYTES: usize = 255;
@@ -72,32 +77,42 @@ pub struct Hit {
     pub modified_at: Timestamp,
 }
 
-/// The newest matches in the folder at the end of the walk, with their paths. A path leads up to the space's root
-/// and passes the folder, or the match is no hit: it is in the trash, or elsewhere.
+/// The newest hits in the folder at the end of the walk, with their paths, among the newest matches of the name. A path
+/// leads up to the space's root and passes the folder, or the match is no hit: it is in the trash, or elsewhere. Where
+/// there may be older matches than those that were looked at, a row follows that has only the last one's key.
+///
+/// Folder and space are values and not tables to join: the index then gives the matches newest first, and the limits end
+/// the reading. A materialised table is read in the order in which it was filled.
 const MATCHES: &str = concat!(
     walk!(),
-    "select n.n, n.id, n.kind, n.modified_at, b.size_bytes, b.etag, b.media_type,
+    ", folder (id) as materialized (select w.id from walk w where w.depth = ?3),
+       newest (n) as materialized (
+         select m.rowid from node_names m
+          where m.rowid < ?5 and m.node_names match
+                'space:\"' || (select printf('#%06x', s.n) from spaces s where s.id = ?1) || '\" AND name:' || ?4
+          order by m.rowid desc limit ?13)
+     select * from (select n.n, n.id, n.kind, n.modified_at, b.size_bytes, b.etag, b.media_type,
             (with recursive up (id, parent_id, name, height) as (
                select n.id, n.parent_id, n.name, 0
                union all
                select p.id, p.parent_id, p.name, up.height + 1 from up cross join nodes p
                 where p.id = up.parent_id and p.trashed_at is null)
-             select case when max(up.parent_id = '' and up.id = s.root_id) and max(up.id = w.id and up.height > 0)
+             select case when max(up.parent_id = '' and up.id = (select s.root_id from spaces s where s.id = ?1))
+                          and max(up.id = (select folder.id from folder) and up.height > 0)
                     then json_group_array(up.name order by up.height desc) filter (where up.parent_id <> '') end
                from up) as path
-       from walk w
-      cross join spaces s on s.id = ?1
-      cross join node_names m on m.rowid < ?5
-             and m.node_names match 'space:\"' || printf('#%06x', s.n) || '\" AND name:' || ?4
-      cross join nodes n on n.n = m.rowid
+       from newest
+      cross join nodes n on n.n = newest.n
        left join versions v on v.id = n.version_id
        left join blobs b on b.id = v.blob_id
-      where w.depth = ?3 and n.trashed_at is null and n.space_id = ?1
+      where n.trashed_at is null and n.space_id = ?1 and path is not null
         and (?6 is null or n.kind = ?6)
         and (?7 is null or substr(b.media_type, 1, length(?7)) = ?7)
         and (?8 is null or b.size_bytes >= ?8) and (?9 is null or b.size_bytes <= ?9)
         and (?10 is null or n.modified_at >= ?10) and (?11 is null or n.modified_at < ?11)
-      order by m.rowid desc limit ?12"
+      limit ?12)
+     union all
+     select min(newest.n), null, null, null, null, null, null, null from newest having count(*) = ?13"
 );
 
 /// Searches the folder at the address and all below it.
@@ -117,20 +132,19 @@ pub async fn search<P: Platform>(platform: &P, address: &Address, search: &Searc
     let mut rows = || results.next().unwrap_or_default();
     auth::authorise(rows().first(), Right::Read)?;
     crate::tree::Resolved::existing(&rows(), address)?;
-    let rows = rows();
-    let mut hits = rows.iter().filter_map(|row| hit(row).transpose()).collect::<Result<Vec<Hit>>>()?;
+    let mut rows = rows();
+    let looked_at = rows.pop_if(|row| matches!(row.value("id"), Some(Value::Null)));
+    let mut hits = rows.iter().map(hit).collect::<Result<Vec<Hit>>>()?;
     // Stable: among equals the newest comes first.
     hits.sort_by_key(|hit| hit.path.last().map(|name| rank(name, &query)));
 
     let limit = search.limit as usize;
     let is_last_of_window = hits.len() <= skip + limit;
-    let next = if !is_last_of_window {
-        Some(write_cursor(below, skip + limit))
-    } else if rows.len() as u64 == WINDOW {
-        let oldest = rows.last().map(|row| row.unsigned("n")).transpose()?;
-        oldest.map(|oldest| write_cursor(oldest, 0))
+    let last_row = if rows.len() as u64 == WINDOW { rows.last() } else { looked_at.as_ref() };
+    let next = if is_last_of_window {
+        last_row.map(|row| Ok::<_, Error>(write_cursor(row.unsigned("n")?, 0))).transpose()?
     } else {
-        None
+        Some(write_cursor(below, skip + limit))
     };
     Ok(Found { hits: hits.into_iter().skip(skip).take(limit).collect(), next })
 }
@@ -153,6 +167,7 @@ fn matches(address: &Address, search: &Search, query: &str, below: u64) -> State
         .bind(search.modified_from.map(|time| time.0))
         .bind(search.modified_before.map(|time| time.0))
         .bind(WINDOW)
+        .bind(MATCHES_READ)
 }
 
 /// The query as a phrase of the index: one or two characters find beginnings, by the marks that stand before each name.
@@ -165,18 +180,16 @@ fn phrase(query: &str) -> String {
     format!("\"{marks}{}\"", query.replace('"', "\"\""))
 }
 
-/// None where the match is not below the folder or not living.
-fn hit(row: &Row) -> Result<Option<Hit>> {
-    let Some(path) = row.text_or_null("path")? else { return Ok(None) };
-    Ok(Some(Hit {
+fn hit(row: &Row) -> Result<Hit> {
+    Ok(Hit {
         id: row.text("id")?.to_owned(),
         kind: row.text("kind")?.to_owned(),
-        path: manifest::from_json(path)?,
+        path: manifest::from_json(row.text("path")?)?,
         size_bytes: row.integer_or_null("size_bytes")?,
         etag: row.text_or_null("etag")?.map(str::to_owned),
         media_type: row.text_or_null("media_type")?.map(str::to_owned),
         modified_at: Timestamp(row.integer("modified_at")?),
-    }))
+    })
 }
 
 /// A cursor names its window by the row before it, and how many of its hits have been seen.

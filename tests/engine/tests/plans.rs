@@ -11,7 +11,7 @@ use ledge_hosts::local::Body;
 
 /// What a plan may scan: values of a bound JSON array, the rows that the statement itself has made, and the one
 /// row that a guard selects from nothing.
-const SCANS_OF_FEW: [&str; 23] = [
+const SCANS_OF_FEW: [&str; 25] = [
     "SCAN a",
     "SCAN json_each VIRTUAL TABLE",
     "SCAN e VIRTUAL TABLE",
@@ -35,6 +35,8 @@ const SCANS_OF_FEW: [&str; 23] = [
     "SCAN probe",
     "SCAN l",
     "SCAN loose_blobs",
+    "SCAN folder",
+    "SCAN newest",
 ];
 
 /// Copies with a name that is free, one that gets a number, and one that a move has left.
