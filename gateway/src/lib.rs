@@ -5,6 +5,7 @@
 
 mod address;
 mod credentials;
+mod docs;
 mod headers;
 mod openapi;
 mod problem;
@@ -76,8 +77,8 @@ fn finish<B>(response: &mut Response<B>, counts: &Counts) {
     let signed_in = counts.round_trips() > 0 && response.status() != StatusCode::UNAUTHORIZED;
     let headers = response.headers_mut();
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    // A file must never run as a page of this origin, whichever way it is opened.
-    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox"));
+    // A file must never run as a page of this origin, whichever way it is opened. Our own page has its own policy.
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static("sandbox"));
     // no-transform: a proxy that compresses would weaken the entity tag and drop the length.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-transform"));
     if signed_in {

@@ -6,7 +6,7 @@ use ledge_core::error::Result;
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{Platform, Upload};
 
-use crate::{openapi, problem, rest};
+use crate::{docs, openapi, problem, rest};
 
 /// What a handler gets: the request's head, and what the route's pattern matched, still percent-encoded.
 pub(crate) struct Matched<'a> {
@@ -18,6 +18,8 @@ pub(crate) struct Matched<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Resource {
+    Docs,
+    DocsFile,
     File,
     Folder,
     Job,
@@ -49,6 +51,8 @@ const ROUTES: &[(Resource, &str, &str)] = &[
     (Resource::Tokens,         "/api/v1/tokens",                              "GET, HEAD, POST"),
     (Resource::Token,          "/api/v1/tokens/{id}",                         "DELETE"),
     (Resource::OpenApi,        "/api/v1/openapi.json",                        "GET, HEAD"),
+    (Resource::Docs,           "/docs",                                       "GET, HEAD"),
+    (Resource::DocsFile,       "/docs/{file}",                                "GET, HEAD"),
 ];
 
 /// Finds the route and lets its handler answer.
@@ -95,6 +99,8 @@ pub(crate) async fn answer<P: Platform, U: Upload>(
         (Resource::Token, &Method::DELETE) => rest::tokens::delete(platform, parts, matched.path).await,
 
         (Resource::OpenApi, &Method::GET | &Method::HEAD) => Ok(openapi::get()),
+        (Resource::Docs, &Method::GET | &Method::HEAD) => Ok(docs::page()),
+        (Resource::DocsFile, &Method::GET | &Method::HEAD) => Ok(docs::file(matched.path)),
         _ => return not_allowed(methods),
     };
     answered.unwrap_or_else(|error| problem::response(platform.host(), &error))

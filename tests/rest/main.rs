@@ -17,3 +17,4 @@ mod search;
 mod tokens;
 mod trash;
 mod versions;
+mod viewer;

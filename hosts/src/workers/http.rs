@@ -4,7 +4,7 @@
 //! into GET.
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
-use js_sys::{Array, Uint8Array};
+use js_sys::{Array, Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Headers, ResponseInit, Url};
 
@@ -65,6 +65,10 @@ pub fn response(response: Response<Body>) -> Result<web_sys::Response, JsValue> 
     let init = ResponseInit::new();
     init.set_status(parts.status.as_u16());
     init.set_headers_headers(&headers_out(&parts.headers)?);
+    if parts.headers.contains_key(header::CONTENT_ENCODING) {
+        // The body is encoded already; the runtime would do it again.
+        Reflect::set(&init, &JsValue::from_str("encodeBody"), &JsValue::from_str("manual"))?;
+    }
     let is_bare = has_no_body(parts.status);
     match body.0 {
         Content::Bytes(bytes) if !bytes.is_empty() && !is_bare => {

@@ -9,6 +9,7 @@ mod debian;
 mod npm;
 mod target;
 mod tools;
+mod viewer;
 
 use std::path::PathBuf;
 
@@ -33,6 +34,7 @@ pub(crate) fn run() -> Result<Tools> {
     let wasm_bindgen = tools::wasm_bindgen()?;
     let worker_build = tools::worker_build()?;
     npm::provide()?;
+    viewer::provide()?;
     Ok(Tools { wasm, wasm_bindgen, worker_build })
 }
 
