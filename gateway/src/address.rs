@@ -34,7 +34,7 @@ fn names(path: &str) -> Result<Vec<String>> {
 }
 
 /// Decodes one name; a `%` that begins no escape is an error and not a character.
-fn decode(segment: &str) -> Result<String> {
+pub(crate) fn decode(segment: &str) -> Result<String> {
     let mut rest = segment;
     while let Some((_, escape)) = rest.split_once('%') {
         if !escape.as_bytes().get(..2).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)) {

@@ -5,6 +5,7 @@
 
 mod address;
 mod credentials;
+mod dav;
 mod docs;
 mod headers;
 mod openapi;
@@ -22,6 +23,8 @@ use ledge_core::error::Error;
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{BucketError, Host, Platform, Upload};
 use ledge_core::wrappers::{Counts, count};
+
+use dav::Content;
 
 /// A response body in the terms of the platform's host.
 pub type Body<P> = <<P as Platform>::Host as Host>::Body;
@@ -42,9 +45,14 @@ pub async fn handle<P: Platform, U: Upload>(platform: &P, request: Request<U>) -
         opened => opened,
     };
     let body = opened.unwrap_or_else(|error| {
-        answer = problem::response(platform.host(), &Error::from(error));
-        let problem = std::mem::take(answer.body_mut()).into_inline().unwrap_or_default();
-        platform.host().inline(if head { Vec::new() } else { problem })
+        let problem = routes::failure(platform.host(), &parts, Error::from(error));
+        let (described, content) = problem.into_parts();
+        let text = match content {
+            Content::Plan(plan) if !head => plan.into_inline().unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        answer = Response::from_parts(described, Content::Plan(ReadPlan::default()));
+        platform.host().inline(text)
     });
     let mut response = answer.map(|_| body);
     finish(&mut response, &counts);
@@ -54,10 +62,13 @@ pub async fn handle<P: Platform, U: Upload>(platform: &P, request: Request<U>) -
 /// Opens the answer's plan; a HEAD's has no body, whatever its headers say.
 async fn open<P: Platform>(
     platform: &P,
-    answer: &mut Response<ReadPlan>,
+    answer: &mut Response<Content>,
     head: bool,
 ) -> Result<Body<P>, BucketError> {
-    let plan = std::mem::take(answer.body_mut());
+    let plan = match std::mem::replace(answer.body_mut(), Content::Plan(ReadPlan::default())) {
+        Content::Plan(plan) => plan,
+        Content::Pieces(pieces) => return Ok(platform.host().stream(pieces)),
+    };
     let bodiless = matches!(answer.status(), StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
     if !bodiless && !answer.headers().contains_key(header::CONTENT_LENGTH) {
         answer.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(plan.len()));

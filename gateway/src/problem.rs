@@ -1,6 +1,6 @@
 //! Errors as HTTP: the only place that maps one to the other. Bodies are RFC 9457 problems with a stable `code`.
 
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use ledge_core::error::{Conflict, Error, Unavailable};
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::Host;
@@ -23,35 +23,46 @@ struct Problem<'a> {
     operation: Option<usize>,
 }
 
-/// The answer to a request that failed. What is not the client's fault goes to the log, with its cause.
+/// The answer to a request that failed.
 pub(crate) fn response(host: &impl Host, error: &Error) -> Response<ReadPlan> {
     let (error, operation) = match error {
         Error::Operation { index, source } => (source.as_ref(), Some(*index)),
         error => (error, None),
     };
     let (status, code) = status_and_code(error);
-    match error {
-        Error::Internal(_) => host.report(&error.to_string()),
-        Error::Unavailable(Unavailable::Database { cause } | Unavailable::Bucket { cause }) => {
-            host.report(&format!("{error}: {cause}"));
-        }
-        _ => {}
-    }
-    let detail = match error {
-        // The cause is for the log.
-        Error::Internal(_) => "internal error: this is a fault of the server".to_owned(),
-        error => error.to_string(),
-    };
+    let detail = detail(host, error);
     let field = match error {
         Error::Invalid { field, .. } => Some(*field),
         _ => None,
     };
     let mut response = build(status, code, &detail, (field, operation));
     let headers = response.headers_mut();
+    if let Error::Unauthenticated = error {
+        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"ledge\""));
+    }
+    describe(headers, error);
+    response
+}
+
+/// What the answer says in words. What is not the client's fault goes to the log, with its cause.
+pub(crate) fn detail(host: &impl Host, error: &Error) -> String {
     match error {
-        Error::Unauthenticated => {
-            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"ledge\""));
+        // The cause is for the log.
+        Error::Internal(_) => {
+            host.report(&error.to_string());
+            "internal error: this is a fault of the server".to_owned()
         }
+        Error::Unavailable(Unavailable::Database { cause } | Unavailable::Bucket { cause }) => {
+            host.report(&format!("{error}: {cause}"));
+            error.to_string()
+        }
+        error => error.to_string(),
+    }
+}
+
+/// The headers that belong to an error in every protocol.
+pub(crate) fn describe(headers: &mut HeaderMap, error: &Error) {
+    match error {
         Error::RangeNotSatisfiable { size_bytes } => {
             if let Ok(range) = HeaderValue::try_from(format!("bytes */{size_bytes}")) {
                 headers.insert(header::CONTENT_RANGE, range);
@@ -62,7 +73,11 @@ pub(crate) fn response(host: &impl Host, error: &Error) -> Response<ReadPlan> {
         }
         _ => {}
     }
-    response
+}
+
+/// The status of an error.
+pub(crate) fn status(error: &Error) -> StatusCode {
+    status_and_code(error).0
 }
 
 /// Every code there is. docs/API.md explains each, and the OpenAPI document lists them.

@@ -2,11 +2,12 @@
 
 use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode, header};
-use ledge_core::error::Result;
+use ledge_core::error::{Error, Result};
 use ledge_core::plan::ReadPlan;
-use ledge_core::ports::{Platform, Upload};
+use ledge_core::ports::{Host, Platform, Upload};
 
-use crate::{docs, openapi, problem, rest};
+use crate::dav::Content;
+use crate::{dav, docs, openapi, problem, rest};
 
 /// What a handler gets: the request's head, and what the route's pattern matched, still percent-encoded.
 pub(crate) struct Matched<'a> {
@@ -60,7 +61,43 @@ pub(crate) async fn answer<P: Platform, U: Upload>(
     platform: &P,
     parts: &Parts,
     upload: U,
-) -> Response<ReadPlan> {
+) -> Response<Content> {
+    if dav::is_below(parts.uri.path()) || parts.method == Method::OPTIONS && parts.uri.path() == "/" {
+        return webdav(platform, parts, upload).await;
+    }
+    rest(platform, parts, upload).await.map(Content::Plan)
+}
+
+/// The answer to a request that failed, in the terms of its protocol.
+pub(crate) fn failure(host: &impl Host, parts: &Parts, error: Error) -> Response<Content> {
+    if dav::is_below(parts.uri.path()) {
+        return dav::response(host, &error.into());
+    }
+    problem::response(host, &error).map(Content::Plan)
+}
+
+/// `/dav/`: every path is a resource, and the method says what becomes of it.
+async fn webdav<P: Platform, U: Upload>(platform: &P, parts: &Parts, upload: U) -> Response<Content> {
+    if parts.method == Method::OPTIONS {
+        return dav::options();
+    }
+    let answered = match dav::request(platform, parts).await {
+        Err(failure) => Err(failure),
+        Ok(request) => match parts.method.as_str() {
+            "GET" | "HEAD" => dav::get(platform, request).await,
+            "PUT" => dav::put(platform, request, upload).await,
+            "DELETE" => dav::delete(platform, request).await,
+            "PROPFIND" => dav::propfind(platform, request, upload).await,
+            "MKCOL" => dav::mkcol(platform, request, upload).await,
+            "COPY" => dav::copy(platform, request).await,
+            "MOVE" => dav::move_(platform, request).await,
+            _ => dav::not_allowed(),
+        },
+    };
+    answered.unwrap_or_else(|failure| dav::response(platform.host(), &failure))
+}
+
+async fn rest<P: Platform, U: Upload>(platform: &P, parts: &Parts, upload: U) -> Response<ReadPlan> {
     let path = parts.uri.path();
     let found = ROUTES.iter().find_map(|(resource, pattern, methods)| {
         captures(pattern, path).map(|(space, path)| (*resource, Matched { parts, space, path }, *methods))

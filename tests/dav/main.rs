@@ -1,3 +1,5 @@
 //! WebDAV, from outside.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
+
+mod verbs;

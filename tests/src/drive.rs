@@ -107,6 +107,11 @@ impl Drive {
         Reply::to(Self::signed("GET", &Self::absolute(&url)))
     }
 
+    /// The space's id.
+    pub fn space() -> &'static str {
+        &server().space
+    }
+
     /// A request about something of the space: `trash`, `nodes/batch`.
     pub fn in_space(method: &str, path: &str) -> RequestBuilder {
         Self::signed(method, &Self::absolute(&format!("/api/v1/spaces/{}/{path}", server().space)))

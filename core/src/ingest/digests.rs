@@ -16,6 +16,10 @@ pub enum Algorithm {
     Sha512,
     /// MD5: against accidents only.
     Md5,
+    /// SHA-1: against accidents only. Not by that registry's name, which is deprecated.
+    Sha1,
+    /// Adler-32: against accidents only.
+    Adler32,
 }
 
 impl Algorithm {
@@ -35,6 +39,19 @@ impl Algorithm {
             Self::Sha256 => "sha-256",
             Self::Sha512 => "sha-512",
             Self::Md5 => "md5",
+            Self::Sha1 => "sha",
+            Self::Adler32 => "adler",
+        }
+    }
+
+    /// How many bytes a digest has.
+    pub fn length(self) -> usize {
+        match self {
+            Self::Sha256 => 32,
+            Self::Sha512 => 64,
+            Self::Md5 => 16,
+            Self::Sha1 => 20,
+            Self::Adler32 => 4,
         }
     }
 }
@@ -54,6 +71,8 @@ enum Hasher {
     Sha256(sha2::Sha256),
     Sha512(sha2::Sha512),
     Md5(md5::Md5),
+    Sha1(sha1::Sha1),
+    Adler32(Adler32),
 }
 
 /// Hashes the content as it passes.
@@ -65,6 +84,8 @@ impl Verifier {
             Algorithm::Sha256 => Hasher::Sha256(sha2::Sha256::new()),
             Algorithm::Sha512 => Hasher::Sha512(sha2::Sha512::new()),
             Algorithm::Md5 => Hasher::Md5(md5::Md5::new()),
+            Algorithm::Sha1 => Hasher::Sha1(sha1::Sha1::new()),
+            Algorithm::Adler32 => Hasher::Adler32(Adler32::default()),
         };
         Self(
             expected
@@ -83,6 +104,8 @@ impl Verifier {
                 Hasher::Sha256(hasher) => hasher.update(bytes),
                 Hasher::Sha512(hasher) => hasher.update(bytes),
                 Hasher::Md5(hasher) => hasher.update(bytes),
+                Hasher::Sha1(hasher) => hasher.update(bytes),
+                Hasher::Adler32(sum) => sum.update(bytes),
             }
         }
     }
@@ -95,6 +118,8 @@ impl Verifier {
                 Hasher::Sha256(hasher) => hasher.finalize().to_vec(),
                 Hasher::Sha512(hasher) => hasher.finalize().to_vec(),
                 Hasher::Md5(hasher) => hasher.finalize().to_vec(),
+                Hasher::Sha1(hasher) => hasher.finalize().to_vec(),
+                Hasher::Adler32(sum) => sum.finish().to_vec(),
             };
             let name = expected.algorithm.name();
             if actual != expected.value {
@@ -105,5 +130,57 @@ impl Verifier {
             verified.insert(name.to_owned(), STANDARD.encode(&actual));
         }
         Ok(verified)
+    }
+}
+
+/// RFC 1950's checksum.
+struct Adler32 {
+    a: u32,
+    b: u32,
+}
+
+impl Default for Adler32 {
+    fn default() -> Self {
+        Self { a: 1, b: 0 }
+    }
+}
+
+impl Adler32 {
+    const MODULUS: u32 = 65_521;
+    /// So many bytes can be added before a sum may exceed 32 bits.
+    const RUN: usize = 5552;
+
+    fn update(&mut self, bytes: &[u8]) {
+        for run in bytes.chunks(Self::RUN) {
+            for byte in run {
+                self.a += u32::from(*byte);
+                self.b += self.a;
+            }
+            self.a %= Self::MODULUS;
+            self.b %= Self::MODULUS;
+        }
+    }
+
+    fn finish(self) -> [u8; 4] {
+        ((self.b << 16) | self.a).to_be_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adler_32_is_rfc_1950s() {
+        let sum = |pieces: &[&[u8]]| {
+            let mut sum = Adler32::default();
+            pieces.iter().for_each(|piece| sum.update(piece));
+            u32::from_be_bytes(sum.finish())
+        };
+        assert_eq!(sum(&[]), 1);
+        assert_eq!(sum(&[b"Wiki", b"pedia"]), 0x11E6_0398);
+        let long = vec![0xff; 1 << 20];
+        let (head, tail) = long.split_at(77_777);
+        assert_eq!(sum(&[&long]), sum(&[head, tail]));
     }
 }

@@ -29,17 +29,17 @@ pub(super) struct Commit<'a> {
     pub(super) plan: &'a Plan,
 }
 
-/// `tree`: every node of the trees that ?1 lists, `[[top, head, version head, mask], …]`, with what its copy's id is
-/// made from. `up` is the parent's key; null for a top.
+/// `tree`: every node of the trees that ?1 lists, `[[top, head, version head, mask, alone], …]`, with what its copy's id is
+/// made from; of those that are alone, the top. `up` is the parent's key; null for a top.
 macro_rules! tree {
     () => {
-        "with recursive tree (n, id, up, head, version_head, mask) as (
+        "with recursive tree (n, id, up, head, version_head, mask, alone) as (
             select s.n, s.id, null, json_extract(c.value, '$[1]'), json_extract(c.value, '$[2]'),
-                   json_extract(c.value, '$[3]')
+                   json_extract(c.value, '$[3]'), json_extract(c.value, '$[4]')
               from json_each(?1) c cross join nodes s on s.id = json_extract(c.value, '$[0]')
             union all
-            select k.n, k.id, t.n, t.head, t.version_head, t.mask
-              from tree t cross join nodes k where k.parent_id = t.id and k.trashed_at is null
+            select k.n, k.id, t.n, t.head, t.version_head, t.mask, 0
+              from tree t cross join nodes k where k.parent_id = t.id and k.trashed_at is null and not t.alone
         ) "
     };
 }
@@ -81,10 +81,12 @@ const COPY_BYTES: &str = concat!(
 
 /// Refuses copies of too many nodes; the recursion ends where it has met one too many.
 const COPY_LIMIT: &str = "insert into guard (why)
-    with recursive tree (id) as (
-        select s.id from json_each(?1) c cross join nodes s on s.id = json_extract(c.value, '$[0]')
+    with recursive tree (id, alone) as (
+        select s.id, json_extract(c.value, '$[4]')
+          from json_each(?1) c cross join nodes s on s.id = json_extract(c.value, '$[0]')
         union all
-        select k.id from tree t cross join nodes k where k.parent_id = t.id and k.trashed_at is null
+        select k.id, 0 from tree t cross join nodes k
+         where k.parent_id = t.id and k.trashed_at is null and not t.alone
         limit ?2 + 1
     ) select 'too_many_nodes' where (select count(*) from tree) > ?2";
 
@@ -180,7 +182,7 @@ impl Commit<'_> {
 
     fn copies(&self) -> Result<Vec<Statement>> {
         let copies: Vec<_> = (self.plan.copies.iter())
-            .map(|copied| (&copied.source, &copied.head, &copied.version_head, copied.mask))
+            .map(|copied| (&copied.source, &copied.head, &copied.version_head, copied.mask, copied.alone))
             .collect();
         let copies = manifest::to_json(&copies)?;
         let on_copies = |sql: &'static str| Statement::new(sql).bind(copies.as_str());

@@ -41,18 +41,20 @@ pub(super) struct Copied {
     pub(super) head: String,
     pub(super) version_head: String,
     pub(super) mask: u64,
+    /// Without what is in it.
+    pub(super) alone: bool,
 }
 
 impl Copied {
     /// Makes up the ids: all but their last 48 bits come from one UUIDv7 each, the mask hides the key.
-    fn new(host: &impl Host, source: &str) -> Self {
+    fn new(host: &impl Host, source: &str, alone: bool) -> Self {
         let (node, version) = (NodeId::new(host), VersionId::new(host));
         let split = |id: &str| -> (String, u64) {
             let (head, tail) = id.split_at_checked(24).unwrap_or((id, ""));
             (head.to_owned(), u64::from_str_radix(tail, 16).unwrap_or_default())
         };
         let (head, mask) = split(node.as_str());
-        Self { source: source.to_owned(), head, version_head: split(version.as_str()).0, mask }
+        Self { source: source.to_owned(), head, version_head: split(version.as_str()).0, mask, alone }
     }
 
     fn id(&self, key: u64) -> String {
@@ -159,7 +161,7 @@ impl State {
                 }
             }
         };
-        let id = self.place(host, operation.verb, &id, &entry, &folder, &name)?;
+        let id = self.place(host, operation, &id, &entry, &folder, &name)?;
         outcome(operation.verb, &id, &entry, name.as_str().to_owned(), &folder, replaced.as_deref())
     }
 
@@ -189,7 +191,7 @@ impl State {
             Expected::Folder if entry.is_folder => {}
             Expected::Folder => return Err(Error::Conflict(Conflict::NotAFolder)),
             Expected::File(_) if entry.is_folder => return Err(Error::Conflict(Conflict::IsAFolder)),
-            Expected::File(conditions) => {
+            Expected::File(conditions) | Expected::Matching(conditions) => {
                 let current = Current { etag: entry.etag.as_deref(), modified_at: entry.modified_at };
                 if conditions.evaluate(Some(current), false) != Verdict::Proceed {
                     return Err(Error::PreconditionFailed);
@@ -270,7 +272,7 @@ impl State {
     fn place(
         &mut self,
         host: &impl Host,
-        verb: Verb,
+        operation: &Operation,
         id: &str,
         entry: &Entry,
         folder: &str,
@@ -284,8 +286,8 @@ impl State {
             trashed_from: None,
             ..entry.clone()
         };
-        let id = if verb == Verb::Copy {
-            let copied = Copied::new(host, id);
+        let id = if operation.verb == Verb::Copy {
+            let copied = Copied::new(host, id, operation.alone);
             let key = entry.key.ok_or_else(|| Error::Internal("a copy is copied".to_owned()))?;
             let new = copied.id(key);
             self.copies.push((copied, new.clone()));
@@ -312,8 +314,8 @@ impl State {
     }
 
     fn plan(self, read: &Read, outcomes: Vec<Outcome>) -> Result<Plan> {
-        let sources: HashMap<&str, &str> =
-            self.copies.iter().map(|(copied, id)| (id.as_str(), copied.source.as_str())).collect();
+        let copies: HashMap<&str, &Copied> =
+            self.copies.iter().map(|(copied, id)| (id.as_str(), copied)).collect();
         let places: Vec<(String, Entry)> = self
             .touched
             .iter()
@@ -327,9 +329,9 @@ impl State {
                 return Err(Error::Conflict(Conflict::TooDeep));
             }
             let was_as_deep = matches!(read.view.way(id), Way::Lives { depth: before } if before >= depth);
-            if entry.is_folder && !was_as_deep {
-                deeper
-                    .push((sources.get(id.as_str()).map_or_else(|| id.clone(), ToString::to_string), depth));
+            let copied = copies.get(id.as_str());
+            if entry.is_folder && !was_as_deep && !copied.is_some_and(|copied| copied.alone) {
+                deeper.push((copied.map_or_else(|| id.clone(), |copied| copied.source.clone()), depth));
             }
         }
         let taken: HashSet<(&str, &str)> = places

@@ -40,6 +40,8 @@ pub struct Operation {
     pub conflict: OnConflict,
     /// What the node must be.
     pub expected: Expected,
+    /// Of a copied folder: without what is in it.
+    pub alone: bool,
 }
 
 /// What to do with a node.
@@ -109,6 +111,8 @@ pub enum Expected {
     Folder,
     /// A file for which these hold.
     File(Conditions),
+    /// A file or a folder for which these hold; a folder has no entity tag.
+    Matching(Conditions),
 }
 
 /// What became of an operation's node.
@@ -143,7 +147,14 @@ impl From<&Address> for Target {
 impl Operation {
     /// Puts the node into the trash.
     pub fn delete(node: Target, expected: Expected) -> Self {
-        Self { verb: Verb::Delete, node, to: To::default(), conflict: OnConflict::Fail, expected }
+        Self {
+            verb: Verb::Delete,
+            node,
+            to: To::default(),
+            conflict: OnConflict::Fail,
+            expected,
+            alone: false,
+        }
     }
 
     /// Checks what needs no database.

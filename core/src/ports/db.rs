@@ -16,7 +16,14 @@ use std::rc::Rc;
 ///   holds. After [`DbError::Unavailable`] from `write` the batch may or may not have taken effect: look
 ///   before you try again. A cancelled `write` is in the same state.
 /// - An empty batch is an empty result without a round trip.
+/// - What `detached` gives is the same database, for as long as a response body that reads on while it is sent.
 pub trait Db {
+    /// The database without what is borrowed around it.
+    type Detached: Db + 'static;
+
+    /// Outlives the request's handler.
+    fn detached(&self) -> Self::Detached;
+
     /// Runs statements that only read.
     async fn read(&self, batch: Vec<Statement>) -> Result<Vec<Rows>, DbError>;
 

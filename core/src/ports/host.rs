@@ -2,8 +2,11 @@
 
 use std::future::Future;
 
+use futures::Stream;
+
 use super::BucketError;
 use crate::digest::Sha256;
+use crate::error::Error;
 use crate::plan::ReadPlan;
 
 /// Clock, randomness, hashing, work after the response, and response bodies.
@@ -16,6 +19,8 @@ use crate::plan::ReadPlan;
 ///   exactly the plan's, in order, and [`ReadPlan::len`] of them; a body that can't be completed ends in
 ///   a broken connection, never in a short body that looks whole. The first slice is asked for before `open` returns, so
 ///   that a missing object or a failing bucket is an error while it can still be answered.
+/// - `stream` makes a body of unknown length. It asks for a piece only when the client has taken the one before, and an
+///   error breaks the connection.
 pub trait Host {
     /// A response body in the host's own terms.
     type Body;
@@ -37,6 +42,9 @@ pub trait Host {
 
     /// A response body that is in memory already.
     fn inline(&self, bytes: Vec<u8>) -> Self::Body;
+
+    /// A response body whose pieces are made while it is sent.
+    fn stream(&self, pieces: impl Stream<Item = Result<Vec<u8>, Error>> + 'static) -> Self::Body;
 
     /// Makes a response body from a plan.
     async fn open(&self, plan: ReadPlan) -> Result<Self::Body, BucketError>;
@@ -85,6 +93,10 @@ impl<T: Host> Host for &T {
 
     fn inline(&self, bytes: Vec<u8>) -> Self::Body {
         (**self).inline(bytes)
+    }
+
+    fn stream(&self, pieces: impl Stream<Item = Result<Vec<u8>, Error>> + 'static) -> Self::Body {
+        (**self).stream(pieces)
     }
 
     async fn open(&self, plan: ReadPlan) -> Result<Self::Body, BucketError> {

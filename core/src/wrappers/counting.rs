@@ -4,7 +4,10 @@ use std::cell::Cell;
 use std::future::Future;
 use std::ops::Range;
 
+use futures::Stream;
+
 use crate::digest::Sha256;
+use crate::error::Error;
 use crate::plan::ReadPlan;
 use crate::ports::{Bucket, BucketError, Db, DbError, Host, ListPage, Rows, Statement, Timestamp};
 
@@ -57,6 +60,12 @@ impl<'a, T> Counting<'a, T> {
 }
 
 impl<T: Db> Db for Counting<'_, T> {
+    type Detached = T::Detached;
+
+    fn detached(&self) -> T::Detached {
+        self.inner.detached()
+    }
+
     async fn read(&self, batch: Vec<Statement>) -> Result<Vec<Rows>, DbError> {
         self.counts.round_trip();
         self.inner.read(batch).await
@@ -116,6 +125,10 @@ impl<T: Host> Host for Counting<'_, T> {
 
     fn inline(&self, bytes: Vec<u8>) -> T::Body {
         self.inner.inline(bytes)
+    }
+
+    fn stream(&self, pieces: impl Stream<Item = Result<Vec<u8>, Error>> + 'static) -> T::Body {
+        self.inner.stream(pieces)
     }
 
     async fn open(&self, plan: ReadPlan) -> Result<T::Body, BucketError> {

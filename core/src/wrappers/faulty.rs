@@ -120,6 +120,12 @@ fn no_bucket() -> BucketError {
 }
 
 impl<T: Db> Db for Faulty<'_, T> {
+    type Detached = T::Detached;
+
+    fn detached(&self) -> T::Detached {
+        self.inner.detached()
+    }
+
     async fn read(&self, batch: Vec<Statement>) -> Result<Vec<Rows>, DbError> {
         self.faults.around(self.inner.read(batch), no_database).await
     }

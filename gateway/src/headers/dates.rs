@@ -21,6 +21,11 @@ pub(crate) fn rfc3339(time: Timestamp) -> String {
     jiff::Timestamp::from_millisecond(time.0).map(|time| time.to_string()).unwrap_or_default()
 }
 
+/// The same, cut to the second.
+pub(crate) fn rfc3339_secs(time: Timestamp) -> String {
+    rfc3339(Timestamp(time.0.div_euclid(1000) * 1000))
+}
+
 /// Reads RFC 3339, between 1970 and 9999: what HTTP dates can express too.
 pub(crate) fn parse_rfc3339(text: &str) -> Option<Timestamp> {
     const YEAR_10000_MILLIS: i64 = 253_402_300_800_000;

@@ -10,6 +10,7 @@ use super::text;
 const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
 const WANT_REPR_DIGEST: HeaderName = HeaderName::from_static("want-repr-digest");
 const CONTENT_MD5: HeaderName = HeaderName::from_static("content-md5");
+const OC_CHECKSUM: HeaderName = HeaderName::from_static("oc-checksum");
 
 /// The digests that the body must have; algorithms that we don't verify are ignored, as RFC 9530 allows.
 ///
@@ -34,12 +35,29 @@ pub(crate) fn expected_digests(headers: &HeaderMap) -> Result<Vec<Expected>> {
     Ok(expected)
 }
 
-fn digest(algorithm: Algorithm, encoded: &str, field: &'static str) -> Result<Expected> {
-    let length = match algorithm {
-        Algorithm::Sha256 => 32,
-        Algorithm::Sha512 => 64,
-        Algorithm::Md5 => 16,
+/// The digest of ownCloud's and Nextcloud's clients, `SHA1:<hex>`; algorithms that we don't verify are ignored.
+///
+/// # Errors
+/// [`Error::Invalid`] where it can't be read.
+pub(crate) fn oc_checksum(headers: &HeaderMap) -> Result<Option<Expected>> {
+    let Some(text) = text(headers, &OC_CHECKSUM) else { return Ok(None) };
+    let malformed = || Error::invalid("OC-Checksum", "expected ALGORITHM:hexadecimal");
+    let (name, hex) = text.trim().split_once(':').ok_or_else(malformed)?;
+    let algorithm = match name.to_ascii_uppercase().as_str() {
+        "SHA1" => Algorithm::Sha1,
+        "MD5" => Algorithm::Md5,
+        "SHA256" => Algorithm::Sha256,
+        "ADLER32" => Algorithm::Adler32,
+        _ => return Ok(None),
     };
+    let byte = |at: usize| u8::from_str_radix(hex.get(at..at + 2)?, 16).ok();
+    let value: Option<Vec<u8>> = (0..hex.len()).step_by(2).map(byte).collect();
+    let value = value.filter(|value| value.len() == algorithm.length()).ok_or_else(malformed)?;
+    Ok(Some(Expected { algorithm, value, field: "OC-Checksum" }))
+}
+
+fn digest(algorithm: Algorithm, encoded: &str, field: &'static str) -> Result<Expected> {
+    let length = algorithm.length();
     let value = STANDARD.decode(encoded).ok().filter(|value| value.len() == length);
     let value = value.ok_or_else(|| Error::invalid(field, format!("expected {length} bytes in base64")))?;
     Ok(Expected { algorithm, value, field })

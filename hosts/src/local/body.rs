@@ -1,15 +1,16 @@
 //! The body of a response: a read plan's bytes, in frames.
 //!
-//! Memory is bounded whatever the size: two frames a response, and up to four slices opened ahead. The exact size
-//! is known before the first byte. A body that can't be completed is an error, which hyper turns into a broken connection.
+//! Memory is bounded whatever the size: two frames a response, and up to four slices opened ahead. The exact size of a
+//! plan's body is known before the first byte; pieces that are made while they are sent have none. A body that can't be completed is an error, which hyper turns into a broken connection.
 
 use std::ops::Range;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use futures::stream::{self, BoxStream};
+use futures::stream::{self, BoxStream, LocalBoxStream};
 use futures::{Stream, StreamExt, TryStreamExt};
 use hyper::body::{Bytes, Frame, SizeHint};
+use ledge_core::error::Error;
 use ledge_core::plan::{ReadPlan, Slice};
 use ledge_core::ports::BucketError;
 
@@ -27,17 +28,29 @@ const SLICES_AHEAD: usize = 4;
 
 static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
 
-/// A response body with an exact size.
+/// A response body.
 pub struct Body {
-    frames: BoxStream<'static, Result<Bytes, BucketError>>,
-    remaining: u64,
+    frames: LocalBoxStream<'static, Result<Bytes, BucketError>>,
+    /// None where the size isn't known.
+    remaining: Option<u64>,
 }
 
 impl Body {
     /// A body that is known already.
     pub fn whole(bytes: impl Into<Bytes>) -> Self {
         let bytes = bytes.into();
-        Self { remaining: bytes.len() as u64, frames: stream::iter([Ok(bytes)]).boxed() }
+        Self { remaining: Some(bytes.len() as u64), frames: stream::iter([Ok(bytes)]).boxed_local() }
+    }
+
+    /// A body that is made while it is sent.
+    pub(super) fn stream(pieces: impl Stream<Item = Result<Vec<u8>, Error>> + 'static) -> Self {
+        let frames = pieces.map(|piece| {
+            piece.map(Bytes::from).map_err(|error| {
+                eprintln!("ledge: a response body broke off: {error}");
+                BucketError::Unavailable(error.to_string())
+            })
+        });
+        Self { remaining: None, frames: frames.boxed_local() }
     }
 
     /// The body that a plan describes, its first slices opened.
@@ -48,8 +61,9 @@ impl Body {
             .buffered(SLICES_AHEAD)
             .boxed();
         let first = opened.next().await.transpose()?;
-        let frames = stream::iter(first.map(Ok)).chain(opened).map_ok(Source::frames).try_flatten().boxed();
-        Ok(Self { frames, remaining })
+        let frames =
+            stream::iter(first.map(Ok)).chain(opened).map_ok(Source::frames).try_flatten().boxed_local();
+        Ok(Self { frames, remaining: Some(remaining) })
     }
 }
 
@@ -110,17 +124,17 @@ impl hyper::body::Body for Body {
         let frame = std::task::ready!(self.frames.poll_next_unpin(context));
         Poll::Ready(frame.map(|frame| {
             let bytes = frame?;
-            self.remaining = self.remaining.saturating_sub(bytes.len() as u64);
+            self.remaining = self.remaining.map(|remaining| remaining.saturating_sub(bytes.len() as u64));
             Ok(Frame::data(bytes))
         }))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.remaining == 0
+        self.remaining == Some(0)
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.remaining)
+        self.remaining.map_or_else(SizeHint::default, SizeHint::with_exact)
     }
 }
 

@@ -70,6 +70,12 @@ impl Sqlite {
 }
 
 impl Db for Sqlite {
+    type Detached = Self;
+
+    fn detached(&self) -> Self {
+        self.clone()
+    }
+
     async fn read(&self, batch: Vec<Statement>) -> Result<Vec<Rows>, DbError> {
         run(&self.connections.reader, TransactionBehavior::Deferred, &batch)
     }

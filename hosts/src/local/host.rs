@@ -3,7 +3,9 @@
 use std::future::Future;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use futures::Stream;
 use ledge_core::digest::Sha256;
+use ledge_core::error::Error;
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{BucketError, Host, Timestamp};
 
@@ -64,6 +66,10 @@ impl Host for Local {
 
     fn inline(&self, bytes: Vec<u8>) -> Body {
         Body::whole(bytes)
+    }
+
+    fn stream(&self, pieces: impl Stream<Item = Result<Vec<u8>, Error>> + 'static) -> Body {
+        Body::stream(pieces)
     }
 
     async fn open(&self, plan: ReadPlan) -> Result<Body, BucketError> {

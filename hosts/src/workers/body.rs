@@ -7,11 +7,13 @@
 use std::collections::VecDeque;
 use std::vec;
 
+use futures::{Stream, StreamExt};
 use js_sys::{BigInt, Uint8Array};
+use ledge_core::error::Error;
 use ledge_core::plan::{ReadPlan, Slice};
 use ledge_core::ports::BucketError;
 use wasm_bindgen::JsValue;
-use web_sys::{ReadableStream, StreamPipeOptions, WritableStream};
+use web_sys::{ReadableStream, StreamPipeOptions, TransformStream, WritableStream};
 use worker_sys::FixedLengthStream;
 
 use super::bucket::Asked;
@@ -40,7 +42,7 @@ impl Body {
 pub(super) enum Content {
     /// Bytes that are known already; possibly none.
     Bytes(Vec<u8>),
-    /// A native stream of known length.
+    /// A native stream.
     Stream(Unread),
 }
 
@@ -83,6 +85,39 @@ pub(super) async fn open(bucket: &R2, background: &Background, plan: ReadPlan) -
         }
     };
     Ok(Body(content))
+}
+
+/// Makes a body of pieces that are made while it is sent; the stream's own queue holds one at a time.
+pub(super) fn stream(
+    background: &Background,
+    pieces: impl Stream<Item = Result<Vec<u8>, Error>> + 'static,
+) -> Body {
+    let pipe = match TransformStream::new() {
+        Ok(pipe) => pipe,
+        Err(thrown) => {
+            // No input causes it. An empty body would look whole only to a reader that ignores its form.
+            worker::console_error!("no stream for a response body: {}", js::reason(&thrown));
+            return Body::inline(Vec::new());
+        }
+    };
+    background.run(send_pieces(Box::pin(pieces), pipe.writable()));
+    Body(Content::Stream(Unread { stream: pipe.readable(), is_handed_over: false }))
+}
+
+async fn send_pieces(mut pieces: impl Stream<Item = Result<Vec<u8>, Error>> + Unpin, into: WritableStream) {
+    while let Some(piece) = pieces.next().await {
+        let written = match piece {
+            Ok(bytes) => write(&into, &Uint8Array::from(bytes.as_slice()), 1).await,
+            Err(error) => Err(js_sys::Error::new(&error.to_string()).into()),
+        };
+        if let Err(thrown) = written {
+            worker::console_warn!("a response body broke off: {}", js::reason(&thrown));
+            // It can fail only because the stream is broken already, which is what's wanted.
+            let _ = js::settle(Ok(into.abort_with_reason(&thrown))).await;
+            return;
+        }
+    }
+    let _ = js::settle(Ok(into.close())).await;
 }
 
 /// Sends everything in order. Where that fails, the client sees a broken body.

@@ -54,6 +54,12 @@ impl D1 {
 }
 
 impl Db for D1 {
+    type Detached = Self;
+
+    fn detached(&self) -> Self {
+        self.clone()
+    }
+
     async fn read(&self, batch: Vec<Statement>) -> Result<Vec<Rows>, DbError> {
         self.run(batch).await
     }

@@ -3,8 +3,10 @@
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 
+use futures::Stream;
 use js_sys::Uint8Array;
 use ledge_core::digest::Sha256;
+use ledge_core::error::Error;
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{BucketError, Host, Timestamp};
 use wasm_bindgen::{JsCast, JsValue};
@@ -60,6 +62,10 @@ impl Host for WorkerHost {
 
     fn inline(&self, bytes: Vec<u8>) -> Body {
         Body::inline(bytes)
+    }
+
+    fn stream(&self, pieces: impl Stream<Item = Result<Vec<u8>, Error>> + 'static) -> Body {
+        body::stream(&self.background, pieces)
     }
 
     async fn open(&self, plan: ReadPlan) -> Result<Body, BucketError> {

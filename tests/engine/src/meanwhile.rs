@@ -14,6 +14,12 @@ struct Meanwhile<'a, T> {
 }
 
 impl<T: Db> Db for Meanwhile<'_, T> {
+    type Detached = T::Detached;
+
+    fn detached(&self) -> T::Detached {
+        self.inner.detached()
+    }
+
     async fn read(&self, batch: Vec<Statement>) -> Result<Vec<Rows>, DbError> {
         self.inner.read(batch).await
     }

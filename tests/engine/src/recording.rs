@@ -30,6 +30,12 @@ pub fn record<'a, P: Platform>(inner: &'a P, statements: &'a RefCell<Vec<Stateme
 }
 
 impl<T: Db> Db for Recording<'_, T> {
+    type Detached = T::Detached;
+
+    fn detached(&self) -> T::Detached {
+        self.inner.detached()
+    }
+
     async fn read(&self, batch: Vec<Statement>) -> Result<Vec<Rows>, DbError> {
         self.statements.borrow_mut().extend(batch.iter().cloned());
         self.inner.read(batch).await

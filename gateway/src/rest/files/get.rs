@@ -1,5 +1,6 @@
 //! GET and HEAD of a file: preconditions, ranges, content.
 
+use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use ledge_core::conditions::{self, Current, Verdict};
 use ledge_core::error::{Error, Result};
@@ -8,6 +9,7 @@ use ledge_core::ids::VersionId;
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{Host, Platform};
 use ledge_core::range::{self, RangeSpec, Resolved};
+use ledge_core::tree::Address;
 
 use super::multipart;
 use crate::address::address;
@@ -47,9 +49,19 @@ const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
 pub(crate) async fn get<P: Platform>(platform: &P, matched: Matched<'_>) -> Result<Response<ReadPlan>> {
     let address = address(&matched)?;
     let query = Query::read(&matched.parts.uri, &["at", "download", "version"])?;
-    let which = which(&query)?;
-    let request = &matched.parts.headers;
-    let head = matched.parts.method == Method::HEAD;
+    read(platform, &address, matched.parts, &which(&query)?, query.get("download").is_some()).await
+}
+
+/// The same for an address that is known, whatever protocol it came by.
+pub(crate) async fn read<P: Platform>(
+    platform: &P,
+    address: &Address,
+    parts: &Parts,
+    which: &Which,
+    download: bool,
+) -> Result<Response<ReadPlan>> {
+    let request = &parts.headers;
+    let head = parts.method == Method::HEAD;
     // Range is defined for GET alone (section 14.2).
     let specs = text(request, &header::RANGE).filter(|_| !head).and_then(|header| range::parse(&header));
     let wanted = match (&specs, head) {
@@ -58,7 +70,7 @@ pub(crate) async fn get<P: Platform>(platform: &P, matched: Matched<'_>) -> Resu
         (Some(specs), _) if !request.contains_key(header::IF_RANGE) => Wanted::Ranges(specs),
         _ => Wanted::Everything,
     };
-    let file = files::find(platform, &address, &which, wanted).await?;
+    let file = files::find(platform, address, which, wanted).await?;
 
     let current = Current { etag: Some(&file.version.blob.etag), modified_at: file.version.modified_at };
     let mut response = match read_conditions(request).evaluate(Some(current), true) {
@@ -75,7 +87,6 @@ pub(crate) async fn get<P: Platform>(platform: &P, matched: Matched<'_>) -> Resu
     describe(headers, &file);
     repr_digest(headers, &file, &wanted_digests(request));
     if let Some(name) = address.path.last() {
-        let download = query.get("download").is_some();
         set(headers, header::CONTENT_DISPOSITION, content_disposition(name.as_str(), download));
     }
     Ok(response)

@@ -6,8 +6,8 @@ mod multipart;
 mod put;
 
 pub(crate) use delete::delete;
-pub(crate) use get::get;
-pub(crate) use put::{SavedFile, put};
+pub(crate) use get::{get, read};
+pub(crate) use put::{SavedFile, put, saving};
 
 /// What the API's document says of these routes.
 #[derive(utoipa::OpenApi)]

@@ -1,11 +1,12 @@
 //! PUT of a file: the body becomes its newest version.
 
 use http::request::Parts;
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use ledge_core::error::{Error, Result};
 use ledge_core::files::{self, Save};
 use ledge_core::plan::ReadPlan;
-use ledge_core::ports::{Platform, Upload};
+use ledge_core::ports::{Platform, Timestamp, Upload};
+use ledge_core::tree::Address;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -85,13 +86,8 @@ pub(crate) async fn put<P: Platform, U: Upload>(
     Ok(response)
 }
 
-fn save(address: &ledge_core::tree::Address, parts: &Parts) -> Result<Save> {
+fn save(address: &Address, parts: &Parts) -> Result<Save> {
     let query = Query::read(&parts.uri, &["modified_at"])?;
-    let headers = &parts.headers;
-    if headers.contains_key(header::CONTENT_RANGE) {
-        // A server that ignored it would replace the file by a part (RFC 9110 section 14.5).
-        return Err(Error::invalid("Content-Range", "a PUT replaces the whole file"));
-    }
     let modified_at = query
         .get("modified_at")
         .map(|text| {
@@ -99,6 +95,15 @@ fn save(address: &ledge_core::tree::Address, parts: &Parts) -> Result<Save> {
             parse_rfc3339(text).ok_or_else(|| Error::invalid("modified_at", expected))
         })
         .transpose()?;
+    saving(address, &parts.headers, modified_at)
+}
+
+/// What a PUT with these headers saves, whatever protocol it came by.
+pub(crate) fn saving(address: &Address, headers: &HeaderMap, modified_at: Option<Timestamp>) -> Result<Save> {
+    if headers.contains_key(header::CONTENT_RANGE) {
+        // A server that ignored it would replace the file by a part (RFC 9110 section 14.5).
+        return Err(Error::invalid("Content-Range", "a PUT replaces the whole file"));
+    }
     let length = text(headers, &header::CONTENT_LENGTH)
         .map(|text| text.parse().map_err(|_| Error::invalid("Content-Length", "expected a number of bytes")))
         .transpose()?;

@@ -76,6 +76,7 @@ impl Wanted {
             to: self.to.unwrap_or_default().read()?,
             conflict: conflict(self.conflict.as_deref())?,
             expected: Expected::Any,
+            alone: false,
         })
     }
 }

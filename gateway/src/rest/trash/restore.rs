@@ -49,6 +49,7 @@ pub(crate) async fn restore<P: Platform, U: Upload>(
         to: wanted.to.unwrap_or_default().read()?,
         conflict: conflict(wanted.conflict.as_deref())?,
         expected: Expected::Any,
+        alone: false,
     };
     let outcomes = nodes::batch(platform, &token, &space, &[operation]).await.map_err(Error::alone)?;
     json(StatusCode::OK, &outcomes.into_iter().map(Report::from).next())

@@ -1,0 +1,87 @@
+//! `/dav/`: WebDAV over the same use cases as REST. One file per verb.
+//!
+//! A token's folder, its space, or its account's own space is what `/dav/` shows ([`ledge_core::mount`]). Who asks comes
+//! before everything: nothing is 404, and no body is read, before a token's form is right.
+
+mod body;
+mod copy;
+mod delete;
+mod depth;
+mod destination;
+mod error;
+mod get;
+mod href;
+mod mkcol;
+mod move_;
+mod options;
+mod place;
+mod propfind;
+mod props;
+mod put;
+mod xml;
+
+pub(crate) use copy::copy;
+pub(crate) use delete::delete;
+pub(crate) use error::{Failure, response};
+pub(crate) use get::get;
+pub(crate) use mkcol::mkcol;
+pub(crate) use move_::move_;
+pub(crate) use options::{not_allowed, options};
+pub(crate) use propfind::propfind;
+pub(crate) use put::put;
+
+use futures::stream::LocalBoxStream;
+use http::request::Parts;
+use http::{Response, StatusCode};
+use ledge_core::error::Error;
+use ledge_core::mount;
+use ledge_core::plan::ReadPlan;
+use ledge_core::ports::Platform;
+use ledge_core::token::Protocol;
+use ledge_core::tree::Address;
+
+use crate::credentials;
+
+/// The body of an answer.
+pub(crate) enum Content {
+    /// Known before it is sent.
+    Plan(ReadPlan),
+    /// Made while it is sent.
+    Pieces(LocalBoxStream<'static, Result<Vec<u8>, Error>>),
+}
+
+/// What a verb answers.
+pub(crate) type Answer = Result<Response<Content>, Failure>;
+
+/// A request from somebody with a token.
+pub(crate) struct Request<'a> {
+    pub(crate) parts: &'a Parts,
+    pub(crate) address: Address,
+    /// Whether its URL ends with a slash.
+    pub(crate) names_collection: bool,
+}
+
+/// Whether a URL's path is below `/dav`.
+pub(crate) fn is_below(path: &str) -> bool {
+    path.strip_prefix("/dav").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Who asks, and what it is about. One round trip where the token wasn't seen before.
+pub(crate) async fn request<'a, P: Platform>(platform: &P, parts: &'a Parts) -> Result<Request<'a>, Failure> {
+    let token = credentials::basic_or_bearer(&parts.headers)?.by(Protocol::WebDav);
+    let path = parts.uri.path().strip_prefix("/dav").unwrap_or_default();
+    let path_names = place::names(path)?;
+    let mount = mount::mount(platform, &token).await?;
+    Ok(Request {
+        parts,
+        address: Address { token, space: mount.space, base: mount.base, path: path_names },
+        names_collection: path.is_empty() || path.ends_with('/'),
+    })
+}
+
+/// An answer without a body.
+fn empty(status: StatusCode) -> Response<Content> {
+    let mut response = Response::new(Content::Plan(ReadPlan::default()));
+    *response.status_mut() = status;
+    response
+}

@@ -1,0 +1,20 @@
+//! XML in and out.
+
+mod read;
+mod request;
+mod write;
+
+pub(super) use read::parse;
+pub(super) use request::propfind;
+pub(super) use write::{Multistatus, element, escape};
+
+/// The namespace of WebDAV's own elements.
+pub(super) const DAV: &str = "DAV:";
+
+/// A property's name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Name {
+    /// Empty for none.
+    pub(super) namespace: String,
+    pub(super) local: String,
+}
