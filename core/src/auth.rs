@@ -20,6 +20,8 @@ pub enum Right {
     Read,
     /// Change them.
     Write,
+    /// See and end what others hold.
+    Own,
 }
 
 /// Who asks, and in which space.
@@ -130,6 +132,9 @@ pub const STILL_WRITES_IN: &str = still_writes!(
 /// that nothing refers to yet.
 pub(crate) const STILL_UPLOADS: &str = still_writes!("true");
 
+/// A condition in SQL: the token ?1 may still end what others hold in the space ?2 at the time ?3.
+pub(crate) const STILL_OWNS: &str = still_writes!("k.folder_id is null and m.role = 'owner'");
+
 /// A condition in SQL: the token ?1 may still make tokens at the time ?2.
 pub(crate) const STILL_GRANTS: &str = "exists (
     select 1 from tokens k
@@ -165,7 +170,9 @@ pub fn authorise(found: Option<&Row>, right: Right) -> Result<Caller> {
     }
     let allowed = match (right, role) {
         (Right::Read, "reader" | "writer" | "owner") | (Right::Write, "writer" | "owner") => true,
-        (Right::Write, "reader") => return Err(Error::Forbidden { role: "reader" }),
+        (Right::Own, "owner") => true,
+        (Right::Own, "writer") => return Err(Error::Forbidden { role: "writer" }),
+        (Right::Write | Right::Own, "reader") => return Err(Error::Forbidden { role: "reader" }),
         _ => false,
     };
     if !allowed {

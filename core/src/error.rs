@@ -3,6 +3,7 @@
 //! Rules: messages are lower case without a full stop and name the input; bad input names its field; whoever may
 //! not know that a thing exists gets [`Error::NotFound`]; the gateway turns kinds into HTTP in exactly one place.
 
+use crate::locks::Root;
 use crate::ports::{BucketError, DbError, UploadError};
 
 /// Why a use case failed.
@@ -37,6 +38,21 @@ pub enum Error {
     /// The tree is in another state than the request needs.
     #[error("{0}")]
     Conflict(Conflict),
+    /// Locks cover what is to change, and their tokens weren't submitted by who holds them.
+    #[error("locked: {}; the lock's token is needed, from the account that has taken it", list(roots))]
+    Locked {
+        /// Where the locks begin.
+        roots: Vec<Root>,
+    },
+    /// A lock can't be taken beside others.
+    #[error("locked already: {}", list(roots))]
+    LockConflict {
+        /// Where the others begin.
+        roots: Vec<Root>,
+    },
+    /// The space has as many locks as it may.
+    #[error("the space has {} locks, and can have no more", crate::locks::MAX_LOCKS)]
+    TooManyLocks,
     /// A condition of the request doesn't hold.
     #[error("a precondition doesn't hold: the target has changed or is not as the request expects")]
     PreconditionFailed,
@@ -114,6 +130,9 @@ pub enum Conflict {
     /// The current version can't be deleted while the file is there.
     #[error("the current version can't be deleted: delete the file, or restore another version first")]
     CurrentVersion,
+    /// The lock that is to be given back isn't there, but another is.
+    #[error("what is there is locked, but not by that lock")]
+    NotLocked,
     /// Others keep changing the target. Try again.
     #[error("the target keeps changing")]
     Contended,
@@ -138,6 +157,12 @@ pub enum Unavailable {
 
 /// A use case's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The first few, for people.
+fn list(roots: &[Root]) -> String {
+    let more = if roots.len() > 3 { ", …" } else { "" };
+    roots.iter().take(3).map(ToString::to_string).collect::<Vec<_>>().join(", ") + more
+}
 
 impl Error {
     /// Bad input in `field`.

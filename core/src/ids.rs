@@ -58,6 +58,8 @@ ids! {
     TokenId,
     /// A piece of background work.
     JobId,
+    /// A lock; `urn:uuid:` before it makes the token that clients know.
+    LockId,
 }
 
 fn new_v7(host: &impl Host) -> String {

@@ -22,6 +22,7 @@ pub mod files;
 pub mod folders;
 pub mod ingest;
 pub mod jobs;
+pub mod locks;
 pub mod mount;
 pub mod nodes;
 pub mod properties;

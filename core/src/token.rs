@@ -8,6 +8,7 @@ use data_encoding::{BASE32_NOPAD, Encoding};
 use std::sync::LazyLock;
 
 use crate::digest::Sha256;
+use crate::locks::Submitted;
 use crate::ports::Host;
 
 const PREFIX: &str = "ldg_";
@@ -22,11 +23,13 @@ static BASE32: LazyLock<Encoding> = LazyLock::new(|| {
     specification.encoding().unwrap_or(BASE32_NOPAD)
 });
 
-/// A well-formed token, and the protocol by which it came. Whether it is known, only the database can tell.
+/// A well-formed token, the protocol by which it came, and the lock tokens and conditions that came with it. Whether it
+/// is known, only the database can tell.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token {
     text: String,
     protocol: Protocol,
+    submitted: Submitted,
 }
 
 /// How a client speaks to the drive. A token may be limited to one.
@@ -55,7 +58,7 @@ impl Token {
         host.random(&mut secret);
         let body = format!("{PREFIX}{}", BASE32.encode(&secret));
         let checksum = checksum(&body);
-        Self { text: body + &checksum, protocol: Protocol::Rest }
+        Self { text: body + &checksum, protocol: Protocol::Rest, submitted: Submitted::default() }
     }
 
     /// Reads a token that a client of the REST API sent; None where its form or checksum is wrong.
@@ -65,7 +68,11 @@ impl Token {
             return None;
         }
         let (body, claimed) = text.split_at(PREFIX.len() + SECRET_CHARS);
-        (checksum(body) == claimed).then(|| Self { text: text.to_owned(), protocol: Protocol::Rest })
+        (checksum(body) == claimed).then(|| Self {
+            text: text.to_owned(),
+            protocol: Protocol::Rest,
+            submitted: Submitted::default(),
+        })
     }
 
     /// The same token, come by another protocol.
@@ -77,6 +84,17 @@ impl Token {
     /// The protocol by which it came.
     pub fn protocol(&self) -> Protocol {
         self.protocol
+    }
+
+    /// The same token, with lock tokens and conditions: whatever it is used for heeds them.
+    #[must_use]
+    pub fn submitting(self, submitted: Submitted) -> Self {
+        Self { submitted, ..self }
+    }
+
+    /// The lock tokens and conditions that came with it.
+    pub fn submitted(&self) -> &Submitted {
+        &self.submitted
     }
 
     /// What the database keeps.

@@ -81,7 +81,7 @@ pub(crate) fn status(error: &Error) -> StatusCode {
 }
 
 /// Every code there is. docs/API.md explains each, and the OpenAPI document lists them.
-pub(crate) const CODES: [&str; 27] = [
+pub(crate) const CODES: [&str; 31] = [
     "invalid",
     "bad_target",
     "malformed_request",
@@ -99,11 +99,15 @@ pub(crate) const CODES: [&str; 27] = [
     "is_root",
     "too_deep",
     "current_version",
+    "not_locked",
     "contended",
     "parent_gone",
     "too_many_nodes",
     "precondition_failed",
     "range_not_satisfiable",
+    "locked",
+    "lock_conflict",
+    "too_many_locks",
     "quota_exceeded",
     "busy",
     "unavailable",
@@ -129,11 +133,15 @@ fn status_and_code(error: &Error) -> (StatusCode, &'static str) {
                 Conflict::IsRoot => "is_root",
                 Conflict::TooDeep => "too_deep",
                 Conflict::CurrentVersion => "current_version",
+                Conflict::NotLocked => "not_locked",
                 Conflict::Contended => "contended",
             },
         ),
         Error::ParentGone { .. } => (StatusCode::CONFLICT, "parent_gone"),
         Error::TooManyNodes { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "too_many_nodes"),
+        Error::Locked { .. } => (StatusCode::LOCKED, "locked"),
+        Error::LockConflict { .. } => (StatusCode::LOCKED, "lock_conflict"),
+        Error::TooManyLocks => (StatusCode::INSUFFICIENT_STORAGE, "too_many_locks"),
         Error::Operation { source, .. } => status_and_code(source),
         Error::PreconditionFailed => (StatusCode::PRECONDITION_FAILED, "precondition_failed"),
         Error::RangeNotSatisfiable { .. } => (StatusCode::RANGE_NOT_SATISFIABLE, "range_not_satisfiable"),

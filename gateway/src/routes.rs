@@ -24,6 +24,8 @@ enum Resource {
     File,
     Folder,
     Job,
+    Lock,
+    Locks,
     Nodes,
     OpenApi,
     Search,
@@ -46,6 +48,8 @@ const ROUTES: &[(Resource, &str, &str)] = &[
     (Resource::Trash,          "/api/v1/spaces/{space}/trash",                "GET, HEAD, DELETE"),
     (Resource::Trashed,        "/api/v1/spaces/{space}/trash/{id}",           "DELETE"),
     (Resource::TrashedRestore, "/api/v1/spaces/{space}/trash/{id}/restore",   "POST"),
+    (Resource::Locks,          "/api/v1/spaces/{space}/locks",                "GET, HEAD"),
+    (Resource::Lock,           "/api/v1/spaces/{space}/locks/{id}",           "DELETE"),
     (Resource::Search,         "/api/v1/spaces/{space}/search/{path}",        "GET, HEAD"),
     (Resource::Versions,       "/api/v1/spaces/{space}/versions/{path}",      "GET, HEAD, POST, PATCH, DELETE"),
     (Resource::Job,            "/api/v1/jobs",                                "GET, HEAD"),
@@ -121,6 +125,9 @@ async fn rest<P: Platform, U: Upload>(platform: &P, parts: &Parts, upload: U) ->
         (Resource::Trash, &Method::DELETE) => rest::trash::empty(platform, matched).await,
         (Resource::Trashed, &Method::DELETE) => rest::trash::purge(platform, matched).await,
         (Resource::TrashedRestore, &Method::POST) => rest::trash::restore(platform, matched, upload).await,
+
+        (Resource::Locks, &Method::GET | &Method::HEAD) => rest::locks::list(platform, matched).await,
+        (Resource::Lock, &Method::DELETE) => rest::locks::delete(platform, matched).await,
 
         (Resource::Search, &Method::GET | &Method::HEAD) => rest::search::get(platform, matched).await,
 

@@ -11,6 +11,7 @@ use crate::chunk::CHUNKER;
 use crate::error::{Error, Result, Unavailable};
 use crate::ids::{AccountId, BlobId, NodeId, VersionId};
 use crate::ingest::{Content, Ingest, NewChunk, NewSegment, Received};
+use crate::locks::{self, Touched};
 use crate::manifest::{self, PageRef};
 use crate::once;
 use crate::path::Name;
@@ -68,8 +69,11 @@ impl Commit<'_> {
         write_once(platform, batch, &happened).await
     }
 
-    fn statements(&self) -> Result<Vec<Statement>> {
+    pub(super) fn statements(&self) -> Result<Vec<Statement>> {
         let mut batch = vec![self.guard()?];
+        // A new member changes its folder, new content only the file.
+        let touched = Touched::node(self.replaces.map_or(self.parent, |(node, _)| node));
+        batch.extend(locks::guards(&self.address.token, &self.address.space, self.now, &touched)?);
         let pages = match &self.received.content {
             Content::Inline(_) => None,
             Content::Stored { extents, segments, chunks, reused } => {
@@ -321,8 +325,10 @@ fn refusal(error: DbError) -> Refused {
         };
     };
     Refused::For(match why.as_str() {
-        // Whoever may not write any more is told so when the target is read again.
-        "target_changed" | "parent_gone" | "access_gone" => return Refused::TargetChanged,
+        // Whoever may not write any more, or not without a lock's token, is told so when the target is read again.
+        "target_changed" | "parent_gone" | "access_gone" | "locked" | "if_failed" => {
+            return Refused::TargetChanged;
+        }
         "quota_exceeded" => Error::QuotaExceeded,
         "ingest_gone" => Error::invalid("body", "the upload took longer than a day"),
         "segments_gone" => Error::Unavailable(Unavailable::Bucket {

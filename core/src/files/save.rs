@@ -7,8 +7,9 @@ use crate::error::{Conflict, Error, Result};
 use crate::ids::{BlobId, NodeId, VersionId};
 use crate::ingest::{Body, Expected, INLINE_BYTES, Ingest, Permit, Received, Room, receive};
 use crate::jobs;
+use crate::locks;
 use crate::path::Name;
-use crate::ports::{Db, Host, Platform, Row, Timestamp, Upload};
+use crate::ports::{Db, Host, Platform, Rows, Statement, Timestamp, Upload};
 use crate::tree::{Address, Kind, Resolved, Version, resolve};
 
 /// What to save, and on which conditions.
@@ -108,16 +109,16 @@ impl Target {
     async fn find<P: Platform>(platform: &P, request: &Save) -> Result<Self> {
         let address = &request.address;
         let now = platform.host().now();
-        let mut batch = vec![auth::look_up_at(address, now), resolve(address)];
+        let mut batch = Self::look(address, now);
+        let ingest_at = batch.len();
         let results = if request.length.is_some_and(|length| length <= INLINE_BYTES as u64) {
             platform.db().read(batch).await?
         } else {
             batch.push(Ingest::open(platform.host(), &address.token, &address.space, now));
             platform.db().write(batch).await?
         };
-        let rows = |at: usize| results.get(at).map(Vec::as_slice).unwrap_or_default();
-        let ingest = rows(2).first().map(Ingest::read).transpose()?;
-        match Self::read(request, rows(0), rows(1)) {
+        let ingest = results.get(ingest_at).and_then(|rows| rows.first()).map(Ingest::read).transpose()?;
+        match Self::read(request, &results) {
             Ok(target) => Ok(Self { ingest, ..target }),
             Err(error) => {
                 forget(platform, ingest.as_ref()).await;
@@ -129,15 +130,20 @@ impl Target {
     /// The same, when the race for the target was lost.
     async fn find_again<P: Platform>(self, platform: &P, request: &Save) -> Result<Self> {
         let address = &request.address;
-        let batch = vec![auth::look_up_at(address, platform.host().now()), resolve(address)];
-        let results = platform.db().read(batch).await?;
-        let rows = |at: usize| results.get(at).map(Vec::as_slice).unwrap_or_default();
-        Ok(Self { ingest: self.ingest, ..Self::read(request, rows(0), rows(1))? })
+        let results = platform.db().read(Self::look(address, platform.host().now())).await?;
+        Ok(Self { ingest: self.ingest, ..Self::read(request, &results)? })
     }
 
-    fn read(request: &Save, auth: &[Row], resolved: &[Row]) -> Result<Self> {
-        let caller = auth::authorise(auth.first(), Right::Write)?;
-        let resolved = Resolved::read(resolved, &request.address)?;
+    fn look(address: &Address, now: Timestamp) -> Vec<Statement> {
+        let mut batch = vec![auth::look_up_at(address, now), resolve(address)];
+        batch.extend(locks::look(address, now));
+        batch
+    }
+
+    fn read(request: &Save, results: &[Rows]) -> Result<Self> {
+        let rows = |at: usize| results.get(at).map(Vec::as_slice).unwrap_or_default();
+        let caller = auth::authorise(rows(0).first(), Right::Write)?;
+        let resolved = Resolved::read(rows(1), &request.address)?;
         let node = match resolved.node {
             None => None,
             Some(node) => match node.kind {
@@ -151,6 +157,7 @@ impl Target {
         if request.conditions.evaluate(current, false) != Verdict::Proceed {
             return Err(Error::PreconditionFailed);
         }
+        locks::check(&request.address.token, rows(2), rows(3))?;
         let parent = resolved.parent.ok_or(Error::Conflict(Conflict::IsAFolder))?;
         Ok(Self { caller, ingest: None, parent, node })
     }

@@ -3,6 +3,7 @@
 use crate::auth::{self, Right};
 use crate::error::{Conflict, Error, Result};
 use crate::ids::NodeId;
+use crate::locks::{self, Touched};
 use crate::ports::{Db, DbError, Host, Platform, Statement};
 use crate::tree::{self, Address, Kind, Node, Resolved, resolve};
 
@@ -31,17 +32,19 @@ pub async fn create<P: Platform>(platform: &P, address: &Address) -> Result<Crea
 /// None where what was read has changed before the commit: somebody else made the folder, say.
 async fn attempt<P: Platform>(platform: &P, address: &Address) -> Result<Option<Created>> {
     let now = platform.host().now();
-    let batch = vec![auth::look_up_at(address, now), resolve(address)];
-    let mut results = platform.db().read(batch).await?.into_iter();
-    let mut rows = || results.next().unwrap_or_default();
-    auth::authorise(rows().first(), Right::Write)?;
-    let resolved = Resolved::read(&rows(), address)?;
+    let mut batch = vec![auth::look_up_at(address, now), resolve(address)];
+    batch.extend(locks::look(address, now));
+    let results = platform.db().read(batch).await?;
+    let rows = |at: usize| results.get(at).map(Vec::as_slice).unwrap_or_default();
+    auth::authorise(rows(0).first(), Right::Write)?;
+    let resolved = Resolved::read(rows(1), address)?;
     let (parent, name) = match (resolved.node, resolved.parent, address.path.last()) {
         (Some(Node { kind: Kind::File(_), .. }), ..) => return Err(Error::Conflict(Conflict::IsAFile)),
         (Some(node), ..) => return Ok(Some(Created { node, new: false })),
         (None, Some(parent), Some(name)) => (parent, name),
         (None, ..) => return Err(Error::NotFound),
     };
+    locks::check(&address.token, rows(2), rows(3))?;
     let id = NodeId::new(platform.host());
     let guard = Statement::new(format!(
         "insert into guard (why) select why from (select case
@@ -65,15 +68,23 @@ async fn attempt<P: Platform>(platform: &P, address: &Address) -> Result<Option<
     .bind(name.as_str())
     .bind(name.nfc())
     .bind(now);
+    let touched = Touched::node(&parent);
     let parent = Statement::new("update nodes set modified_at = ?2 where id = ?1").bind(&parent).bind(now);
     let space =
         Statement::new("update spaces set change_seq = change_seq + 1 where id = ?1").bind(&address.space);
-    match platform.db().write(vec![guard, node, parent, space]).await {
+    let mut batch = vec![guard];
+    batch.extend(locks::guards(&address.token, &address.space, now, &touched)?);
+    batch.extend([node, parent, space]);
+    match platform.db().write(batch).await {
         Ok(_) => Ok(Some(Created {
             node: Node { id, created_at: now, modified_at: now, kind: Kind::Folder },
             new: true,
         })),
-        Err(DbError::Violated(why)) if why == "access_gone" || why == "parent_gone" => Ok(None),
+        Err(DbError::Violated(why))
+            if matches!(why.as_str(), "access_gone" | "parent_gone" | "locked" | "if_failed") =>
+        {
+            Ok(None)
+        }
         Err(DbError::Duplicate(what)) if what.contains("nodes.name_nfc") => Ok(None),
         Err(error) => Err(error.into()),
     }

@@ -29,6 +29,19 @@ pub(crate) struct Received {
     pub(crate) content: Content,
 }
 
+impl Received {
+    /// An empty body.
+    pub(crate) fn nothing() -> Self {
+        Self {
+            size_bytes: 0,
+            etag: inline_etag(&[]),
+            crc32: 0,
+            digests: BTreeMap::new(),
+            content: Content::Inline(Vec::new()),
+        }
+    }
+}
+
 /// Where the bytes are.
 #[derive(Debug)]
 pub(crate) enum Content {

@@ -7,6 +7,7 @@ use super::read::{check, read};
 use super::{Operation, Outcome};
 use crate::error::{Conflict, Error, Result};
 use crate::ids::SpaceId;
+use crate::locks;
 use crate::ports::{Db, Host, Platform};
 use crate::token::Token;
 
@@ -40,6 +41,8 @@ pub async fn batch<P: Platform>(
         match commit.run(platform).await {
             Ok(()) => return Ok(plan.outcomes),
             Err(Refused::TreeChanged) => {}
+            // Unless they have just gone, the answer names them.
+            Err(Refused::Locked) => locks::refusal(platform, token, space, &plan.touched()).await?,
             Err(Refused::For(error)) => return Err(error),
         }
     }

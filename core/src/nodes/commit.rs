@@ -6,6 +6,7 @@ use crate::auth::{self, Caller};
 use crate::error::{Conflict, Error, Result};
 use crate::files::for_each_piece;
 use crate::ids::SpaceId;
+use crate::locks;
 use crate::manifest;
 use crate::once::write_once;
 use crate::path::MAX_DEPTH;
@@ -16,6 +17,8 @@ use crate::token::Token;
 pub(super) enum Refused {
     /// The tree isn't what it was when it was read: read again, decide again.
     TreeChanged,
+    /// A lock covers something that would change.
+    Locked,
     /// Anything else.
     For(Error),
 }
@@ -146,6 +149,11 @@ impl Commit<'_> {
     fn statements(&self) -> Result<Vec<Statement>> {
         let plan = self.plan;
         let mut batch = self.guards()?;
+        let touched = self.plan.touched();
+        batch.extend(locks::guards(self.token, self.space, self.now, &touched)?);
+        if !touched.trees.is_empty() {
+            batch.push(locks::remove_with(self.space, self.now, &touched.trees)?);
+        }
         if !plan.copies.is_empty() {
             batch.extend(self.copies()?);
         }
@@ -214,6 +222,8 @@ fn refusal(error: DbError) -> Refused {
     Refused::For(match why.as_str() {
         // Whoever may not write any more is told so when the tree is read again.
         "tree_changed" | "access_gone" => return Refused::TreeChanged,
+        "locked" => return Refused::Locked,
+        "if_failed" => Error::PreconditionFailed,
         "quota_exceeded" => Error::QuotaExceeded,
         "too_deep" => Error::Conflict(Conflict::TooDeep),
         "too_many_nodes" => Error::TooManyNodes { verb: Verb::Copy.name(), limit: MAX_COPIED_NODES },

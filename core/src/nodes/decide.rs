@@ -10,6 +10,7 @@ use super::{Expected, OnConflict, Operation, Outcome, Verb, trash_root};
 use crate::conditions::{Current, Verdict};
 use crate::error::{Conflict, Error, Result};
 use crate::ids::{NodeId, SpaceId, VersionId};
+use crate::locks::Touched;
 use crate::path::{MAX_DEPTH, Name};
 use crate::ports::{Host, Timestamp};
 
@@ -32,6 +33,16 @@ pub(super) struct Plan {
     pub(super) copies: Vec<Copied>,
     /// Folders whose list of children changes.
     pub(super) parents: BTreeSet<String>,
+}
+
+impl Plan {
+    /// What a lock may keep from changing: the folders, and the trees that leave their places. What is copied stays, and
+    /// what is in the trash has no locks.
+    pub(super) fn touched(&self) -> Touched {
+        let leaves = |id: &&String| self.before.get(id).is_some_and(|entry| entry.trashed_at.is_none());
+        let trees: Vec<String> = self.places.iter().map(|(id, _)| id).filter(leaves).cloned().collect();
+        Touched { nodes: self.parents.iter().chain(&trees).cloned().collect(), trees }
+    }
 }
 
 /// A tree that is copied. The id of each new node is `head`, then 12 hex digits: its old node's integer key, xor `mask`.

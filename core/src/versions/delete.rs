@@ -33,8 +33,8 @@ pub async fn delete<P: Platform>(platform: &P, request: &Delete) -> Result<()> {
         if target.version.current {
             return Err(Error::Conflict(Conflict::CurrentVersion));
         }
-        let mut batch = vec![
-            target.guard(&request.address, platform.host().now(), 0),
+        let mut batch = target.guards(&request.address, platform.host().now(), 0)?;
+        batch.extend([
             Statement::new("delete from versions where id = ?1").bind(&request.version),
             Statement::new(
                 "update spaces set used_bytes = used_bytes - ?2, change_seq = change_seq + 1 where id = ?1",
@@ -45,7 +45,7 @@ pub async fn delete<P: Platform>(platform: &P, request: &Delete) -> Result<()> {
                 "delete from blobs where id = ?1 and not exists (select 1 from versions v where v.blob_id = ?1)",
             )
             .bind(&target.blob),
-        ];
+        ]);
         batch.extend(remove_unused_pages());
         let happened = Statement::new("select 1 where not exists (select 1 from versions where id = ?1)")
             .bind(&request.version);

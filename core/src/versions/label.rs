@@ -30,12 +30,12 @@ pub async fn set_label<P: Platform>(platform: &P, request: &SetLabel) -> Result<
     let label = request.label.as_ref().map(Label::as_str);
     for _ in 0..ATTEMPTS {
         let target = Target::find(platform, &request.address, &request.version, &request.conditions).await?;
-        let batch = vec![
-            target.guard(&request.address, platform.host().now(), 0),
+        let mut batch = target.guards(&request.address, platform.host().now(), 0)?;
+        batch.extend([
             Statement::new("update versions set label = ?2 where id = ?1").bind(&request.version).bind(label),
             Statement::new("update spaces set change_seq = change_seq + 1 where id = ?1")
                 .bind(&request.address.space),
-        ];
+        ]);
         let happened = Statement::new("select 1 from versions where id = ?1 and label is ?2")
             .bind(&request.version)
             .bind(label);

@@ -46,7 +46,7 @@ pub async fn restore<P: Platform>(platform: &P, request: &Restore) -> Result<Res
     for _ in 0..ATTEMPTS {
         let target = Target::find(platform, address, &request.version, &request.conditions).await?;
         let now = platform.host().now();
-        let batch = statements(&target, address, &version, now);
+        let batch = statements(&target, address, &version, now)?;
         let happened = Statement::new("select 1 from versions where id = ?1").bind(&version);
         match write_once(platform, batch, &happened).await {
             Ok(()) => {
@@ -66,10 +66,15 @@ pub async fn restore<P: Platform>(platform: &P, request: &Restore) -> Result<Res
     Err(Error::Conflict(Conflict::Contended))
 }
 
-fn statements(target: &Target, address: &Address, version: &VersionId, now: Timestamp) -> Vec<Statement> {
+fn statements(
+    target: &Target,
+    address: &Address,
+    version: &VersionId,
+    now: Timestamp,
+) -> Result<Vec<Statement>> {
     let size_bytes = target.version.size_bytes;
-    vec![
-        target.guard(address, now, size_bytes),
+    let mut batch = target.guards(address, now, size_bytes)?;
+    batch.extend([
         version_row(&VersionRow {
             id: version,
             node: &target.node,
@@ -87,5 +92,6 @@ fn statements(target: &Target, address: &Address, version: &VersionId, now: Time
         )
         .bind(&address.space)
         .bind(size_bytes),
-    ]
+    ]);
+    Ok(batch)
 }

@@ -5,6 +5,7 @@ use crate::auth::{self, Caller, Right};
 use crate::conditions::{Conditions, Current, Verdict};
 use crate::error::{Conflict, Error, Result};
 use crate::ids::{BlobId, NodeId, VersionId};
+use crate::locks::{self, Touched};
 use crate::ports::{Db, Host, Platform, Statement, Timestamp};
 use crate::tree::{self, Address, Kind, Resolved, Version, id, resolve, walk};
 
@@ -42,30 +43,45 @@ impl Target {
             .bind(address.way())
             .bind(address.path.depth() as u64)
             .bind(wanted);
-        let look_up = auth::look_up_at(address, platform.host().now());
-        let mut results = platform.db().read(vec![look_up, resolve(address), version]).await?.into_iter();
-        let mut rows = || results.next().unwrap_or_default();
-        let caller = auth::authorise(rows().first(), Right::Write)?;
-        let resolved = match Resolved::read(&rows(), address) {
+        let now = platform.host().now();
+        let look_up = auth::look_up_at(address, now);
+        let mut batch = vec![look_up, resolve(address), version];
+        batch.extend(locks::look(address, now));
+        let results = platform.db().read(batch).await?;
+        let rows = |at: usize| results.get(at).map(Vec::as_slice).unwrap_or_default();
+        let caller = auth::authorise(rows(0).first(), Right::Write)?;
+        let resolved = match Resolved::read(rows(1), address) {
             Err(Error::Conflict(_)) => return Err(Error::NotFound),
             resolved => resolved?,
         };
         let node = resolved.node.ok_or(Error::NotFound)?;
         let Kind::File(current) = node.kind else { return Err(Error::Conflict(Conflict::IsAFolder)) };
         let parent = resolved.parent.ok_or(Error::NotFound)?;
-        let rows = rows();
-        let row = rows.first().ok_or(Error::NotFound)?;
+        let row = rows(2).first().ok_or(Error::NotFound)?;
         let state = Current { etag: Some(&current.blob.etag), modified_at: current.modified_at };
         if conditions.evaluate(Some(state), false) != Verdict::Proceed {
             return Err(Error::PreconditionFailed);
         }
+        locks::check(&address.token, rows(3), rows(4))?;
         let (version, blob) = (entry(row)?, id(row, "blob_id", BlobId::parse)?);
         Ok(Self { caller, parent, node: node.id, current, version, blob })
     }
 
-    /// The first statement of a change: refuses it unless the caller may still write, the file still stands where it
-    /// was found with the same current version, the version is still there, and `more_bytes` are within the quota.
-    pub(super) fn guard(&self, address: &Address, now: Timestamp, more_bytes: u64) -> Statement {
+    /// The first statements of a change: they refuse it unless the caller may still write, the file still stands where
+    /// it was found with the same current version, the version is still there, `more_bytes` are within the quota, and
+    /// no lock is in the way.
+    pub(super) fn guards(
+        &self,
+        address: &Address,
+        now: Timestamp,
+        more_bytes: u64,
+    ) -> Result<Vec<Statement>> {
+        let mut guards = vec![self.guard(address, now, more_bytes)];
+        guards.extend(locks::guards(&address.token, &address.space, now, &Touched::node(&self.node))?);
+        Ok(guards)
+    }
+
+    fn guard(&self, address: &Address, now: Timestamp, more_bytes: u64) -> Statement {
         Statement::new(format!(
             "insert into guard (why) select why from (select case
                when not {still_writes} then 'access_gone'

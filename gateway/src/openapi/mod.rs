@@ -49,6 +49,7 @@ pub fn generate() -> String {
         ("files", rest::files::Documented::openapi()),
         ("folders", rest::folders::Documented::openapi()),
         ("jobs", rest::jobs::Documented::openapi()),
+        ("locks", rest::locks::Documented::openapi()),
         ("nodes", rest::nodes::Documented::openapi()),
         ("search", rest::search::Documented::openapi()),
         ("tokens", rest::tokens::Documented::openapi()),

@@ -34,6 +34,10 @@ words! {
     Rights: "read" | "write";
     /// How a token may be used.
     Protocol: "rest" | "webdav";
+    /// Whom a lock keeps out.
+    Scope: "exclusive" | "shared";
+    /// How far down a lock reaches.
+    Depth: "0" | "infinity";
     /// What became of a job.
     State: "pending" | "processing" | "done" | "dead";
 }

@@ -5,6 +5,7 @@ mod cursor;
 pub(crate) mod files;
 pub(crate) mod folders;
 pub(crate) mod jobs;
+pub(crate) mod locks;
 mod members;
 pub(crate) mod nodes;
 mod query;

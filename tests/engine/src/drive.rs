@@ -3,7 +3,11 @@
 use http::Request;
 use http_body_util::BodyExt;
 use ledge_core::bootstrap::{Bootstrap, first_account};
+use ledge_core::ids::SpaceId;
+use ledge_core::path::Path;
 use ledge_core::ports::{Bucket, Db, Platform, Statement, Value};
+use ledge_core::token::Token;
+use ledge_core::tree::Address;
 use ledge_hosts::local::{self, Body, LocalPorts, Temporary};
 
 /// A drive of its own for each test.
@@ -46,6 +50,17 @@ impl Drive {
             .header("content-length", body.len())
             .body(body)
             .expect("a request")
+    }
+
+    /// The address of what stands at a path, for use cases that are called without the gateway.
+    pub fn address(&self, path: &str) -> Address {
+        let names = path.split('/').filter(|name| !name.is_empty());
+        Address {
+            token: Token::parse(&self.token).expect("a token"),
+            space: SpaceId::parse(&self.space).expect("an id"),
+            base: None,
+            path: Path::parse(names).expect("a path"),
+        }
     }
 
     /// Lets the gateway answer over these ports, which may be wrapped ones.

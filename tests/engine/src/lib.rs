@@ -8,10 +8,12 @@
     reason = "test code"
 )]
 
+mod between;
 mod drive;
 mod meanwhile;
 mod recording;
 
+pub use between::{Between, Raced, race};
 pub use drive::{Answer, Drive, run};
 pub use ledge_tests::noise;
 pub use meanwhile::send_while;

@@ -51,6 +51,7 @@ pub(crate) struct SavedFile<'a> {
         (status = 204, description = "It replaced a file.", headers(("ETag" = String), ("Last-Modified" = String))),
         (status = 409, description = "`parent_missing`, `not_a_folder`, `is_a_folder` or `contended`."),
         (status = 412, description = "`precondition_failed`."),
+        (status = 423, description = "`locked`."),
         (status = 507, description = "`quota_exceeded`."),
     ),
 )]

@@ -17,6 +17,7 @@ use crate::routes::Matched;
     responses(
         (status = 204, description = "It is in the trash."),
         (status = 409, description = "`not_a_folder`, `is_root` or `contended`."),
+        (status = 423, description = "`locked`."),
     ),
 )]
 pub(crate) async fn delete<P: Platform>(platform: &P, matched: Matched<'_>) -> Result<Response<ReadPlan>> {

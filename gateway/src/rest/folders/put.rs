@@ -19,6 +19,7 @@ use crate::routes::Matched;
         (status = 200, description = "It was there.", body = Folder),
         (status = 201, description = "The new folder.", body = Folder),
         (status = 409, description = "`parent_missing`, `not_a_folder`, `is_a_file` or `contended`."),
+        (status = 423, description = "`locked`."),
     ),
 )]
 pub(crate) async fn put<P: Platform>(platform: &P, matched: Matched<'_>) -> Result<Response<ReadPlan>> {

@@ -30,6 +30,7 @@ struct Reports {
         (status = 409, description = "A code of the reference; `operation` says which one failed, from 0."),
         (status = 412, description = "`precondition_failed`."),
         (status = 413, description = "`too_many_nodes`."),
+        (status = 423, description = "`locked`."),
         (status = 507, description = "`quota_exceeded`."),
     ),
 )]

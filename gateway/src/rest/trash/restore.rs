@@ -33,6 +33,7 @@ struct Wanted {
     responses(
         (status = 200, description = "Where it is now.", body = Report),
         (status = 409, description = "`parent_gone`, `name_taken` or another code of the reference."),
+        (status = 423, description = "`locked`."),
     ),
 )]
 pub(crate) async fn restore<P: Platform, U: Upload>(

@@ -24,6 +24,7 @@ use crate::routes::Matched;
         (status = 204, description = "It is gone, and the space has its bytes again."),
         (status = 409, description = "`current_version`, `is_a_folder` or `contended`."),
         (status = 412, description = "`precondition_failed`."),
+        (status = 423, description = "`locked`."),
     ),
 )]
 pub(crate) async fn delete<P: Platform>(platform: &P, matched: Matched<'_>) -> Result<Response<ReadPlan>> {

@@ -40,6 +40,7 @@ struct Wanted {
         (status = 200, description = "The version.", body = Version),
         (status = 409, description = "`is_a_folder` or `contended`."),
         (status = 412, description = "`precondition_failed`."),
+        (status = 423, description = "`locked`."),
     ),
 )]
 pub(crate) async fn patch<P: Platform, U: Upload>(

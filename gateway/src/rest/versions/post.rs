@@ -39,6 +39,7 @@ struct Wanted {
         )),
         (status = 409, description = "`is_a_folder` or `contended`."),
         (status = 412, description = "`precondition_failed`."),
+        (status = 423, description = "`locked`."),
         (status = 507, description = "`quota_exceeded`."),
     ),
 )]
