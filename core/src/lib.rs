@@ -18,6 +18,7 @@ pub mod token;
 // What a user does.
 pub mod auth;
 pub mod bootstrap;
+pub mod changes;
 pub mod files;
 pub mod folders;
 pub mod ingest;

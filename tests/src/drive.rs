@@ -112,6 +112,16 @@ impl Drive {
         &server().space
     }
 
+    /// A request about a folder in the folder; the empty path is the folder itself.
+    pub fn folder_request(&self, method: &str, path: &str) -> RequestBuilder {
+        Self::in_space(method, &format!("folders/{}/{path}", self.folder))
+    }
+
+    /// A request about the versions of a file in the folder; `query` begins with `?`, or is empty.
+    pub fn version_request(&self, method: &str, path: &str, query: &str) -> RequestBuilder {
+        Self::in_space(method, &format!("versions/{}/{path}{query}", self.folder))
+    }
+
     /// A request about something of the space: `trash`, `nodes/batch`.
     pub fn in_space(method: &str, path: &str) -> RequestBuilder {
         Self::signed(method, &Self::absolute(&format!("/api/v1/spaces/{}/{path}", server().space)))

@@ -7,6 +7,7 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 
 use crate::auth;
+use crate::changes::{Record, What, record};
 use crate::chunk::CHUNKER;
 use crate::error::{Error, Result, Unavailable};
 use crate::ids::{AccountId, BlobId, NodeId, VersionId};
@@ -92,7 +93,7 @@ impl Commit<'_> {
             }
         };
         batch.push(self.blob(pages)?);
-        batch.extend(self.tree());
+        batch.extend(self.tree()?);
         if let Some(ingest) = self.ingest {
             batch.push(ingest.close());
         }
@@ -186,7 +187,7 @@ impl Commit<'_> {
         .bind(digests))
     }
 
-    fn tree(&self) -> Vec<Statement> {
+    fn tree(&self) -> Result<Vec<Statement>> {
         let node = match self.replaces {
             Some(_) => Statement::new("update nodes set version_id = ?2, modified_at = ?3 where id = ?1")
                 .bind(self.node)
@@ -214,17 +215,18 @@ impl Commit<'_> {
             now: self.now,
             modified_at: self.modified_at,
         });
-        let space = Statement::new(
-            "update spaces set used_bytes = used_bytes + ?2, change_seq = change_seq + 1 where id = ?1",
-        )
-        .bind(&self.address.space)
-        .bind(self.received.size_bytes);
+        let space = Statement::new("update spaces set used_bytes = used_bytes + ?2 where id = ?1")
+            .bind(&self.address.space)
+            .bind(self.received.size_bytes);
         let mut statements = vec![node, version, space];
         if self.replaces.is_none() {
             let parent = Statement::new("update nodes set modified_at = ?2 where id = ?1");
             statements.push(parent.bind(self.parent).bind(self.now));
         }
-        statements
+        let what = if self.replaces.is_some() { What::Updated } else { What::Created };
+        let change = Record::of_file(what, self.node.as_str());
+        statements.extend(record(&self.address.space, self.now, &[change], &[self.parent.as_str()])?);
+        Ok(statements)
     }
 }
 

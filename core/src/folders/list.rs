@@ -110,7 +110,7 @@ fn entries(address: &Address, listing: &Listing) -> Result<Statement> {
            from (select n.id as id, p.key as key, row_number() over () as place, count(*) over () > ?4 as more,
                         json_object(
                     'id', n.id, 'name', n.name, 'kind', n.kind, 'size_bytes', b.size_bytes,
-                    'etag', '\"' || b.etag || '\"', 'media_type', b.media_type,
+                    'etag', '\"' || coalesce(b.etag, n.id || '-' || n.changed_seq) || '\"', 'media_type', b.media_type,
                     'created_at', {created_at}, 'modified_at', {modified_at}, 'version_id', n.version_id) as entry
                from (select n.n as n, {key} as key from nodes n {content}
                       where n.parent_id = (select w.id from walk w where w.depth = ?3) and n.trashed_at is null {only} {after}

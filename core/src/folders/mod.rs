@@ -3,5 +3,5 @@
 mod create;
 mod list;
 
-pub use create::{Created, create};
+pub use create::{Create, Created, create};
 pub use list::{Listing, MAX_LIMIT, Only, Page, Sort, list};

@@ -1,8 +1,10 @@
 //! The commit: what was decided, in one batch that holds only if what was read still does.
 
 use super::decide::Plan;
+use super::view::Entry;
 use super::{MAX_COPIED_NODES, Verb};
 use crate::auth::{self, Caller};
+use crate::changes::{Record, What, record};
 use crate::error::{Conflict, Error, Result};
 use crate::files::for_each_piece;
 use crate::ids::SpaceId;
@@ -106,8 +108,8 @@ const DEPTH: &str = "insert into guard (why)
          where k.parent_id = d.id and k.trashed_at is null and d.depth <= ?2
     ) select 'too_deep' where exists (select 1 from down where depth > ?2)";
 
-/// Refuses if one of the nodes of ?2, `[[id, parent, name, trashed at, version or null, trashed from], …]`, isn't as it
-/// was.
+/// Refuses if one of the nodes of ?2, `[[id, parent, name, trashed at, version or null, trashed from, state or null], …]`,
+/// isn't as it was.
 const UNCHANGED: &str = "insert into guard (why)
     select 'tree_changed' where (
         select count(*) from json_each(?2) e cross join nodes n on n.id = json_extract(e.value, '$[0]')
@@ -115,6 +117,7 @@ const UNCHANGED: &str = "insert into guard (why)
            and n.name_nfc = json_extract(e.value, '$[2]') and n.trashed_at is json_extract(e.value, '$[3]')
            and n.trashed_from is json_extract(e.value, '$[5]')
            and (json_extract(e.value, '$[4]') is null or n.version_id is json_extract(e.value, '$[4]'))
+           and (json_extract(e.value, '$[6]') is null or n.changed_seq = json_extract(e.value, '$[6]'))
     ) <> json_array_length(?2)";
 
 /// Gives the nodes of ?1 their places: `[[id, parent, name, NFC name, trashed at, trashed from], …]`.
@@ -165,9 +168,29 @@ impl Commit<'_> {
         batch.extend(for_each_piece(self.places(), |json| Statement::new(PLACE).bind(json))?);
         let parents = "update nodes set modified_at = ?2 where id in (select value from json_each(?1))";
         batch.push(Statement::new(parents).bind(manifest::to_json(&plan.parents)?).bind(self.now));
-        let space = "update spaces set change_seq = change_seq + 1 where id = ?1";
-        batch.push(Statement::new(space).bind(self.space));
+        let placed_folders = plan.places.iter().filter(|(_, entry)| entry.is_folder).map(|(id, _)| id);
+        let folders: Vec<&str> = plan.parents.iter().chain(placed_folders).map(String::as_str).collect();
+        batch.extend(record(self.space, self.now, &self.changes(), &folders)?);
         Ok(batch)
+    }
+
+    /// What the operations come to for each node.
+    fn changes(&self) -> Vec<Record<'_>> {
+        let change = |(id, after): &'_ &(String, Entry)| -> (What, Option<&str>) {
+            let Some(before) = self.plan.before.get(id) else { return (What::Created, None) };
+            match (before.trashed_at, after.trashed_at) {
+                (Some(_), None) => (What::Restored, None),
+                (None, Some(_)) => (What::Deleted, Some(before.parent.as_str())),
+                (Some(_), Some(_)) => (What::Deleted, None),
+                (None, None) => (What::Moved, Some(before.parent.as_str())),
+            }
+        };
+        let record = |place| {
+            let (what, from) = change(&place);
+            let (id, after) = place;
+            Record { what, id, is_folder: after.is_folder, subtree: after.is_folder, from }
+        };
+        self.plan.places.iter().map(record).collect()
     }
 
     fn guards(&self) -> Result<Vec<Statement>> {
@@ -177,8 +200,9 @@ impl Commit<'_> {
         let access = Statement::new(access).bind(self.token.hash().to_string()).bind(self.space);
         let mut guards = vec![access.bind(self.now).bind(self.caller.folder.as_deref())];
         let entries = plan.before.iter().map(|(id, entry)| {
-            let version = plan.versions.get(id);
-            (id, &entry.parent, &entry.nfc, entry.trashed_at.map(|at| at.0), version, &entry.trashed_from)
+            let (version, state) = (plan.versions.get(id), plan.states.get(id));
+            let trashed_at = entry.trashed_at.map(|at| at.0);
+            (id, &entry.parent, &entry.nfc, trashed_at, version, &entry.trashed_from, state)
         });
         guards.extend(for_each_piece(entries, |json| Statement::new(UNCHANGED).bind(self.space).bind(json))?);
         if !plan.deeper.is_empty() {

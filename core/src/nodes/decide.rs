@@ -7,7 +7,7 @@ use super::numbers::{Numbered, Numbers};
 use super::read::{Found, Read};
 use super::view::{Entry, View, Way};
 use super::{Expected, OnConflict, Operation, Outcome, Verb, trash_root};
-use crate::conditions::{Current, Verdict};
+use crate::conditions::{Conditions, Current, Verdict};
 use crate::error::{Conflict, Error, Result};
 use crate::ids::{NodeId, SpaceId, VersionId};
 use crate::locks::Touched;
@@ -21,8 +21,10 @@ pub(super) struct Plan {
     pub(super) outcomes: Vec<Outcome>,
     /// What was read.
     pub(super) before: View,
-    /// The versions that conditions were evaluated on, by node.
+    /// The versions that conditions were evaluated on, by file.
     pub(super) versions: HashMap<String, String>,
+    /// The states that conditions were evaluated on, by folder.
+    pub(super) states: HashMap<String, u64>,
     /// The nodes that are somewhere else or someone else's after, copies among them.
     pub(super) places: Vec<(String, Entry)>,
     /// Those of them that stand where another one goes: they leave first.
@@ -103,6 +105,7 @@ struct State {
     touched: Vec<String>,
     named: HashSet<String>,
     versions: HashMap<String, String>,
+    states: HashMap<String, u64>,
     copies: Vec<(Copied, String)>,
     parents: BTreeSet<String>,
 }
@@ -126,6 +129,7 @@ impl State {
             touched: Vec::new(),
             named: HashSet::new(),
             versions: HashMap::new(),
+            states: HashMap::new(),
             copies: Vec::new(),
             parents: BTreeSet::new(),
         }
@@ -197,18 +201,22 @@ impl State {
         if operation.verb != Verb::Copy && !self.named.insert(id.to_owned()) {
             return Err(Error::invalid("operations", "an earlier operation is about the same node"));
         }
-        match &operation.expected {
-            Expected::Any => {}
-            Expected::Folder if entry.is_folder => {}
-            Expected::Folder => return Err(Error::Conflict(Conflict::NotAFolder)),
+        let conditions = match &operation.expected {
+            Expected::Any => return Ok(entry),
+            Expected::Folder(_) if !entry.is_folder => return Err(Error::Conflict(Conflict::NotAFolder)),
             Expected::File(_) if entry.is_folder => return Err(Error::Conflict(Conflict::IsAFolder)),
-            Expected::File(conditions) | Expected::Matching(conditions) => {
-                let current = Current { etag: entry.etag.as_deref(), modified_at: entry.modified_at };
-                if conditions.evaluate(Some(current), false) != Verdict::Proceed {
-                    return Err(Error::PreconditionFailed);
-                }
-                self.versions.extend(entry.version.clone().map(|version| (id.to_owned(), version)));
+            Expected::Folder(conditions) | Expected::File(conditions) | Expected::Matching(conditions) => {
+                conditions
             }
+        };
+        let current = Current { etag: Some(&entry.etag), modified_at: entry.modified_at };
+        if conditions.evaluate(Some(current), false) != Verdict::Proceed {
+            return Err(Error::PreconditionFailed);
+        }
+        self.versions.extend(entry.version.clone().map(|version| (id.to_owned(), version)));
+        // Without conditions a folder may change below: it need not be decided again.
+        if entry.is_folder && *conditions != Conditions::default() {
+            self.states.insert(id.to_owned(), entry.changed_seq);
         }
         Ok(entry)
     }
@@ -366,6 +374,7 @@ impl State {
             outcomes,
             before: read.view.clone(),
             versions: self.versions,
+            states: self.states,
             places,
             displaced,
             deeper,

@@ -107,8 +107,8 @@ pub enum Expected {
     /// Whatever it is.
     #[default]
     Any,
-    /// A folder.
-    Folder,
+    /// A folder for which these hold.
+    Folder(Conditions),
     /// A file for which these hold.
     File(Conditions),
     /// A file or a folder for which these hold; a folder has no entity tag.

@@ -78,7 +78,7 @@ const ABOVE: &str = concat!(
          where n.id = u.id and n.space_id = ?1
     )
     select n.n, n.id, n.parent_id, n.name, n.name_nfc, n.kind, n.trashed_at, n.trashed_from, n.version_id,
-           n.modified_at, b.etag
+           n.modified_at, n.changed_seq, b.etag
       from up u cross join nodes n on n.id = u.id
       left join versions v on v.id = n.version_id
       left join blobs b on b.id = v.blob_id

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::error::Result;
 use crate::path::MAX_DEPTH;
 use crate::ports::{Row, Timestamp};
+use crate::tree::folder_etag;
 
 /// A node as it was read, or as operations have left it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,12 +19,15 @@ pub(super) struct Entry {
     pub(super) trashed_at: Option<Timestamp>,
     pub(super) trashed_from: Option<String>,
     pub(super) version: Option<String>,
-    pub(super) etag: Option<String>,
+    /// Of a folder: the number of the last commit that changed it or anything below it.
+    pub(super) changed_seq: u64,
+    pub(super) etag: String,
     pub(super) modified_at: Timestamp,
 }
 
 impl Entry {
     fn read(row: &Row) -> Result<Self> {
+        let (id, changed_seq) = (row.text("id")?, row.unsigned("changed_seq")?);
         let text = |column| -> Result<Option<String>> { Ok(row.text_or_null(column)?.map(str::to_owned)) };
         Ok(Self {
             key: Some(row.unsigned("n")?),
@@ -34,7 +38,8 @@ impl Entry {
             trashed_at: row.integer_or_null("trashed_at")?.map(Timestamp),
             trashed_from: text("trashed_from")?,
             version: text("version_id")?,
-            etag: text("etag")?,
+            etag: text("etag")?.unwrap_or_else(|| folder_etag(id, changed_seq)),
+            changed_seq,
             modified_at: Timestamp(row.integer("modified_at")?),
         })
     }

@@ -4,11 +4,12 @@
 //! they are: what may go of those, a sweep decides.
 
 use crate::auth::{self, Caller, Right};
+use crate::changes::{Record, What, record};
 use crate::error::{Conflict, Error, Result};
 use crate::ids::{NodeId, SpaceId};
 use crate::manifest;
 use crate::once::write_once;
-use crate::ports::{Db, DbError, Host, Platform, Statement};
+use crate::ports::{Db, DbError, Host, Platform, Row, Statement};
 use crate::token::Token;
 use crate::versions::remove_unused_pages;
 
@@ -66,7 +67,7 @@ const LOOSEN_BLOBS: &str = concat!(
 /// What every version counted.
 const FREE_BYTES: &str = concat!(
     tree!(),
-    "update spaces set change_seq = change_seq + 1, used_bytes = used_bytes - (
+    "update spaces set used_bytes = used_bytes - (
         select coalesce(sum(b.size_bytes), 0)
           from tree t cross join versions v on v.node_id = t.id cross join blobs b on b.id = v.blob_id)
       where id = ?2"
@@ -85,8 +86,10 @@ pub async fn purge<P: Platform>(platform: &P, token: &Token, space: &SpaceId, wh
         if tops.is_empty() {
             return Ok(());
         }
-        let tops = manifest::to_json(&tops)?;
-        match commit(platform, token, space, &caller, &tops).await {
+        let changes: Vec<Record<'_>> = tops.iter().map(Top::purged).collect();
+        let changes = record(space, platform.host().now(), &changes, &[])?;
+        let tops = manifest::to_json(&tops.iter().map(|top| &top.id).collect::<Vec<_>>())?;
+        match commit(platform, token, space, &caller, (&tops, changes)).await {
             // Whoever may not write any more is told so when the trash is read again.
             Err(DbError::Violated(why)) if why == "tree_changed" || why == "access_gone" => {}
             Err(DbError::Violated(why)) if why == "too_many_nodes" => return Err(too_many()),
@@ -96,13 +99,26 @@ pub async fn purge<P: Platform>(platform: &P, token: &Token, space: &SpaceId, wh
     Err(Error::Conflict(Conflict::Contended))
 }
 
+/// A node of the trash.
+struct Top {
+    id: String,
+    is_folder: bool,
+}
+
+impl Top {
+    fn purged(&self) -> Record<'_> {
+        let is_folder = self.is_folder;
+        Record { what: What::Purged, id: &self.id, is_folder, subtree: is_folder, from: None }
+    }
+}
+
 const ONE: &str = concat!(
-    "select n.id from nodes n where n.id = ?2 and n.space_id = ?1 and n.trashed_at is not null and ",
+    "select n.id, n.kind from nodes n where n.id = ?2 and n.space_id = ?1 and n.trashed_at is not null and ",
     was_in_scope!("?3")
 );
 
 const ALL: &str = concat!(
-    "select n.id from nodes n where n.space_id = ?1 and n.trashed_at is not null and ",
+    "select n.id, n.kind from nodes n where n.space_id = ?1 and n.trashed_at is not null and ",
     was_in_scope!("?3"),
     " limit ?2"
 );
@@ -113,7 +129,7 @@ async fn find<P: Platform>(
     token: &Token,
     space: &SpaceId,
     what: &Purged,
-) -> Result<(Caller, Vec<String>)> {
+) -> Result<(Caller, Vec<Top>)> {
     let tops = match what {
         Purged::Node(id) => Statement::new(ONE).bind(space).bind(id),
         Purged::Everything => Statement::new(ALL).bind(space).bind(MAX_PURGED_NODES + 1),
@@ -123,7 +139,9 @@ async fn find<P: Platform>(
     let mut results = platform.db().read(batch).await?.into_iter();
     let mut rows = || results.next().unwrap_or_default();
     let caller = auth::authorise(rows().first(), Right::Write)?;
-    let tops = rows().iter().map(|row| Ok(row.text("id")?.to_owned())).collect::<Result<Vec<String>>>()?;
+    let top =
+        |row: &Row| Ok(Top { id: row.text("id")?.to_owned(), is_folder: row.text("kind")? == "folder" });
+    let tops = rows().iter().map(top).collect::<Result<Vec<Top>>>()?;
     if tops.is_empty() && matches!(what, Purged::Node(_)) {
         return Err(Error::NotFound);
     }
@@ -139,7 +157,7 @@ async fn commit<P: Platform>(
     token: &Token,
     space: &SpaceId,
     caller: &Caller,
-    tops: &str,
+    (tops, changes): (&str, Vec<Statement>),
 ) -> Result<(), DbError> {
     let now = platform.host().now();
     let access =
@@ -158,6 +176,7 @@ async fn commit<P: Platform>(
         Statement::new("delete from loose_blobs"),
     ];
     batch.extend(remove_unused_pages());
+    batch.extend(changes);
     write_once(platform.db(), batch, async || is_gone(platform, tops).await).await
 }
 

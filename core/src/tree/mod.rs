@@ -3,7 +3,7 @@
 mod resolve;
 
 pub use resolve::{Resolved, resolve};
-pub(crate) use resolve::{id, version, walk};
+pub(crate) use resolve::{deepest, id, version, walk};
 
 use std::collections::BTreeMap;
 
@@ -12,16 +12,29 @@ use crate::path::Path;
 use crate::ports::Timestamp;
 use crate::token::Token;
 
-/// A condition in SQL: the node ?4 is a folder from which living folders lead up to the root of the space ?2,
-/// few enough for one more name ([`crate::path::MAX_DEPTH`]: a move may have pushed it down).
-pub(crate) const PARENT_LIVES: &str = "exists (
+macro_rules! parent_lives {
+    ($depth:literal) => {
+        concat!(
+            "exists (
     with recursive up (id, parent_id, depth) as (
       select id, parent_id, 1 from nodes where id = ?4 and kind = 'folder' and trashed_at is null
       union all
       select n.id, n.parent_id, u.depth + 1
         from up u cross join nodes n where n.id = u.parent_id and n.trashed_at is null
     )
-    select 1 from up u cross join spaces s on s.root_id = u.id where s.id = ?2 and u.depth <= 128)";
+    select 1 from up u cross join spaces s on s.root_id = u.id where s.id = ?2 and u.depth <= ",
+            $depth,
+            ")"
+        )
+    };
+}
+
+/// A condition in SQL: the node ?4 is a folder from which living folders lead up to the root of the space ?2,
+/// few enough for one more name ([`crate::path::MAX_DEPTH`]: a move may have pushed it down).
+pub(crate) const PARENT_LIVES: &str = parent_lives!("128");
+
+/// The same for ?5 more names, one below the other.
+pub(crate) const PARENT_LIVES_FOR_MORE: &str = parent_lives!("129 - ?5");
 
 /// Whose request, and what it is about.
 #[derive(Debug, Clone)]
@@ -54,8 +67,25 @@ pub struct Node {
     pub created_at: Timestamp,
     /// When its content, or a folder's list of children, changed.
     pub modified_at: Timestamp,
+    /// Of a folder: the number of the space's last commit that changed it or anything below it.
+    pub changed_seq: u64,
     /// What it is.
     pub kind: Kind,
+}
+
+impl Node {
+    /// Its entity tag, without quotes: a file's is its content's, a folder's changes with it and with everything below.
+    pub fn etag(&self) -> String {
+        match &self.kind {
+            Kind::Folder => folder_etag(self.id.as_str(), self.changed_seq),
+            Kind::File(version) => version.blob.etag.clone(),
+        }
+    }
+}
+
+/// A folder's entity tag, without quotes. Commits run one after another: no two states have the same number.
+pub(crate) fn folder_etag(id: &str, changed_seq: u64) -> String {
+    format!("{id}-{changed_seq}")
 }
 
 /// What a node is.

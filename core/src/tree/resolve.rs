@@ -33,7 +33,7 @@ pub(crate) use walk;
 /// The two deepest nodes on the path.
 const DEEPEST: &str = concat!(
     walk!(),
-    "select w.depth, n.id, n.kind, n.created_at, n.modified_at, v.id as version_id,
+    "select w.depth, n.id, n.kind, n.created_at, n.modified_at, n.changed_seq, v.id as version_id,
             b.id as blob_id, b.size_bytes, b.etag, b.media_type, b.crc32, b.inline, b.digests
        from walk w cross join nodes n on n.id = w.id
        left join versions v on v.id = n.version_id
@@ -62,11 +62,7 @@ impl Resolved {
     /// [`Conflict::ParentMissing`] and [`Conflict::NotAFolder`] where the path breaks off before its last name.
     pub fn read(rows: &[Row], address: &Address) -> Result<Self> {
         let depth = address.path.depth();
-        let read = |at: usize| -> Result<Option<(usize, Node)>> {
-            let Some(row) = rows.get(at) else { return Ok(None) };
-            Ok(Some((usize::try_from(row.unsigned("depth")?).unwrap_or(usize::MAX), node(row)?)))
-        };
-        let (deepest, above) = (read(0)?, read(1)?);
+        let (deepest, above) = (deepest(rows)?, rows.get(1).map(with_depth).transpose()?);
         match (deepest, above) {
             (Some((at, node)), above) if at == depth => {
                 Ok(Self { node: Some(node), parent: above.map(|(_, parent)| parent.id) })
@@ -88,6 +84,15 @@ impl Resolved {
     }
 }
 
+/// The deepest node that [`resolve`] has found on the way, and how many names lead to it.
+pub(crate) fn deepest(rows: &[Row]) -> Result<Option<(usize, Node)>> {
+    rows.first().map(with_depth).transpose()
+}
+
+fn with_depth(row: &Row) -> Result<(usize, Node)> {
+    Ok((usize::try_from(row.unsigned("depth")?).unwrap_or(usize::MAX), node(row)?))
+}
+
 fn node(row: &Row) -> Result<Node> {
     let kind = match row.text("kind")? {
         "folder" => Kind::Folder,
@@ -97,6 +102,7 @@ fn node(row: &Row) -> Result<Node> {
         id: id(row, "id", NodeId::parse)?,
         created_at: Timestamp(row.integer("created_at")?),
         modified_at: Timestamp(row.integer("modified_at")?),
+        changed_seq: row.unsigned("changed_seq")?,
         kind,
     })
 }

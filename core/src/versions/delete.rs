@@ -2,6 +2,7 @@
 //! blob lists them. Segments stay: only the sweep judges those.
 
 use super::target::Target;
+use crate::changes::{Record, What, record};
 use crate::conditions::Conditions;
 use crate::error::{Conflict, Error, Result};
 use crate::files::commit::{Refused, write_once};
@@ -33,20 +34,21 @@ pub async fn delete<P: Platform>(platform: &P, request: &Delete) -> Result<()> {
         if target.version.current {
             return Err(Error::Conflict(Conflict::CurrentVersion));
         }
-        let mut batch = target.guards(&request.address, platform.host().now(), 0)?;
+        let now = platform.host().now();
+        let mut batch = target.guards(&request.address, now, 0)?;
         batch.extend([
             Statement::new("delete from versions where id = ?1").bind(&request.version),
-            Statement::new(
-                "update spaces set used_bytes = used_bytes - ?2, change_seq = change_seq + 1 where id = ?1",
-            )
-            .bind(&request.address.space)
-            .bind(target.version.size_bytes),
+            Statement::new("update spaces set used_bytes = used_bytes - ?2 where id = ?1")
+                .bind(&request.address.space)
+                .bind(target.version.size_bytes),
             Statement::new(
                 "delete from blobs where id = ?1 and not exists (select 1 from versions v where v.blob_id = ?1)",
             )
             .bind(&target.blob),
         ]);
         batch.extend(remove_unused_pages());
+        let change = Record::of_file(What::Updated, target.node.as_str());
+        batch.extend(record(&request.address.space, now, &[change], &[target.parent.as_str()])?);
         let happened = Statement::new("select 1 where not exists (select 1 from versions where id = ?1)")
             .bind(&request.version);
         match write_once(platform, batch, &happened).await {

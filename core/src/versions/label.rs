@@ -2,6 +2,7 @@
 
 use super::target::Target;
 use super::{Entry, Label};
+use crate::changes::{Record, What, record};
 use crate::conditions::Conditions;
 use crate::error::{Conflict, Error, Result};
 use crate::files::commit::{Refused, write_once};
@@ -30,12 +31,12 @@ pub async fn set_label<P: Platform>(platform: &P, request: &SetLabel) -> Result<
     let label = request.label.as_ref().map(Label::as_str);
     for _ in 0..ATTEMPTS {
         let target = Target::find(platform, &request.address, &request.version, &request.conditions).await?;
-        let mut batch = target.guards(&request.address, platform.host().now(), 0)?;
-        batch.extend([
-            Statement::new("update versions set label = ?2 where id = ?1").bind(&request.version).bind(label),
-            Statement::new("update spaces set change_seq = change_seq + 1 where id = ?1")
-                .bind(&request.address.space),
-        ]);
+        let now = platform.host().now();
+        let mut batch = target.guards(&request.address, now, 0)?;
+        let label_row = "update versions set label = ?2 where id = ?1";
+        batch.push(Statement::new(label_row).bind(&request.version).bind(label));
+        let change = Record::of_file(What::Updated, target.node.as_str());
+        batch.extend(record(&request.address.space, now, &[change], &[target.parent.as_str()])?);
         let happened = Statement::new("select 1 from versions where id = ?1 and label is ?2")
             .bind(&request.version)
             .bind(label);

@@ -1,6 +1,7 @@
 //! Restoring a version: its content becomes the newest version. The blob is shared; no byte moves.
 
 use super::target::Target;
+use crate::changes::{Record, What, record};
 use crate::conditions::Conditions;
 use crate::error::{Conflict, Error, Result};
 use crate::files::commit::{Refused, VersionRow, version_row, write_once};
@@ -73,6 +74,7 @@ fn statements(
     now: Timestamp,
 ) -> Result<Vec<Statement>> {
     let size_bytes = target.version.size_bytes;
+    let change = Record::of_file(What::Updated, target.node.as_str());
     let mut batch = target.guards(address, now, size_bytes)?;
     batch.extend([
         version_row(&VersionRow {
@@ -87,11 +89,10 @@ fn statements(
             .bind(&target.node)
             .bind(version)
             .bind(now),
-        Statement::new(
-            "update spaces set used_bytes = used_bytes + ?2, change_seq = change_seq + 1 where id = ?1",
-        )
-        .bind(&address.space)
-        .bind(size_bytes),
+        Statement::new("update spaces set used_bytes = used_bytes + ?2 where id = ?1")
+            .bind(&address.space)
+            .bind(size_bytes),
     ]);
+    batch.extend(record(&address.space, now, &[change], &[target.parent.as_str()])?);
     Ok(batch)
 }

@@ -1,7 +1,7 @@
 //! MKCOL: a new folder.
 
 use http::StatusCode;
-use ledge_core::folders;
+use ledge_core::folders::{self, Create};
 use ledge_core::ports::{Platform, Upload};
 
 use super::{Answer, Failure, Request, body, empty};
@@ -12,7 +12,7 @@ pub(crate) async fn mkcol<P: Platform>(platform: &P, request: Request<'_>, uploa
     if !body::read(upload).await?.trim_ascii().is_empty() {
         return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "MKCOL takes no body"));
     }
-    let created = folders::create(platform, &request.address).await?;
+    let created = folders::create(platform, &Create::at(&request.address)).await?;
     if created.new {
         return Ok(empty(StatusCode::CREATED));
     }

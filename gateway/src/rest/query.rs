@@ -30,6 +30,15 @@ impl<'a> Query<'a> {
         self.0.get(name).map(AsRef::as_ref)
     }
 
+    /// A parameter that is `true` or `false`; false where it isn't given.
+    pub(super) fn is_true(&self, name: &'static str) -> Result<bool> {
+        match self.get(name) {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(_) => Err(Error::invalid(name, "expected true or false")),
+        }
+    }
+
     /// The parameter `limit`: 1 to `most`, `default` where it isn't given.
     pub(super) fn limit(&self, default: u32, most: u32) -> Result<u32> {
         let Some(text) = self.get("limit") else { return Ok(default) };

@@ -1,21 +1,22 @@
 //! GET of a folder: what is in it, a page at a time.
 
 use http::{Response, StatusCode, header};
-use ledge_core::digest::Sha256;
+use ledge_core::conditions::{Conditions, Current, Verdict};
 use ledge_core::error::{Error, Result};
 use ledge_core::folders::{self, Listing, MAX_LIMIT, Sort};
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::Platform;
+use ledge_core::tree::Address;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use super::Folder;
 use crate::address::folder_address;
-use crate::headers::{quoted, set};
+use crate::headers::{conditions, quoted, set};
 use crate::openapi::words::{self, Kind, Order, Time};
-use crate::rest::json;
 use crate::rest::query::Query;
+use crate::rest::{json, no_content};
 use crate::routes::Matched;
 
 /// The page size where none is asked for.
@@ -42,8 +43,7 @@ struct Entry {
     kind: (),
     #[schema(required)]
     size_bytes: Option<u64>,
-    #[schema(required)]
-    etag: Option<String>,
+    etag: String,
     #[schema(required)]
     media_type: Option<String>,
     #[schema(value_type = Time)]
@@ -63,23 +63,43 @@ struct Entry {
         ("order" = Option<Order>, Query, description = "Which way; `asc` where it isn't given."),
         ("kind" = Option<Kind>, Query, description = "Only these."),
         ("cursor" = Option<String>, Query, description = "The last page's `next`."),
+        ("If-Match" = Option<String>, Header, description = "412 unless the folder has one of these entity tags."),
+        ("If-None-Match" = Option<String>, Header, description = "304 if the folder has one of these entity tags."),
     ),
     responses(
         (status = 200, description = "A page of the folder.", body = Page, headers(("ETag" = String))),
+        (status = 304, description = "Nothing below the folder has changed.", headers(("ETag" = String))),
         (status = 409, description = "`not_a_folder`."),
+        (status = 412, description = "`precondition_failed`."),
     ),
 )]
 pub(crate) async fn list<P: Platform>(platform: &P, matched: Matched<'_>) -> Result<Response<ReadPlan>> {
-    let uri = &matched.parts.uri;
+    let (uri, headers) = (&matched.parts.uri, &matched.parts.headers);
     let address = folder_address(matched)?;
     let listing = listing(&Query::read(uri, &["limit", "sort", "order", "kind", "cursor"])?)?;
     let page = folders::list(platform, &address, &listing).await?;
+    // The folder's tag, whatever the query: all that any page shows is in it or below it.
+    let etag = page.folder.etag();
+    let current = Current { etag: Some(&etag), modified_at: page.folder.modified_at };
+    // A date says nothing of what changed further below.
+    let conditions = Conditions { if_modified_since_secs: None, ..conditions(headers) };
+    let mut response = match conditions.evaluate(Some(current), true) {
+        Verdict::Failed => return Err(Error::PreconditionFailed),
+        Verdict::NotModified => {
+            let mut response = no_content();
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            response
+        }
+        Verdict::Proceed => json(StatusCode::OK, &body(&page, &address)?)?,
+    };
+    set(response.headers_mut(), header::ETAG, quoted(&etag));
+    Ok(response)
+}
+
+fn body<'a>(page: &'a folders::Page, address: &'a Address) -> Result<Page<'a>> {
     let entries: &RawValue = serde_json::from_str(&page.entries)
         .map_err(|error| Error::Internal(format!("a page that isn't JSON: {error}")))?;
-    let body = Page { folder: Folder::new(&page.folder, &address), entries, next: page.next.as_deref() };
-    let mut response = json(StatusCode::OK, &body)?;
-    set(response.headers_mut(), header::ETAG, quoted(&Sha256::of(page.entries.as_bytes()).to_string()));
-    Ok(response)
+    Ok(Page { folder: Folder::new(&page.folder, address), entries, next: page.next.as_deref() })
 }
 
 fn listing(query: &Query<'_>) -> Result<Listing> {

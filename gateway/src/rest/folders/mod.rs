@@ -12,7 +12,7 @@ use ledge_core::tree::{Address, Node};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::headers::rfc3339;
+use crate::headers::{quoted, rfc3339};
 use crate::openapi::words::{Kind, Time};
 
 /// What the API's document says of these routes.
@@ -28,6 +28,7 @@ struct Folder<'a> {
     name: &'a str,
     #[schema(value_type = Kind)]
     kind: &'a str,
+    etag: String,
     #[schema(value_type = Time)]
     created_at: String,
     #[schema(value_type = Time)]
@@ -41,6 +42,7 @@ impl<'a> Folder<'a> {
             // A space's root has no name.
             name: address.path.last().map(|name| name.as_str()).unwrap_or_default(),
             kind: "folder",
+            etag: quoted(&node.etag()),
             created_at: rfc3339(node.created_at),
             modified_at: rfc3339(node.modified_at),
         }
