@@ -83,6 +83,36 @@ pub fn look_up_nodes(token: &Token, space: &SpaceId, now: Timestamp) -> Statemen
     bind(Statement::new(sql).bind(space).bind(None::<i64>), token, now)
 }
 
+/// `scope(space, root, top)`: the space ?1's key and root, and what the token with the hash ?2 reaches of it: `top` and
+/// all below.
+macro_rules! scope {
+    () => {
+        "scope (space, root, top) as (
+            select s.n, s.root_id, coalesce(k.folder_id, s.root_id)
+              from spaces s cross join tokens k where s.id = ?1 and k.hash = ?2
+        )"
+    };
+}
+pub(crate) use scope;
+
+/// A condition in SQL: the node with the id `$node` is in [`scope`], and living folders lead from it up to the root.
+macro_rules! in_scope {
+    ($node:literal) => {
+        concat!(
+            "((with recursive up (id, parent_id) as (
+                 select id, parent_id from nodes where id = ",
+            $node,
+            " and trashed_at is null
+                 union all
+                 select n.id, n.parent_id from up u cross join nodes n
+                  where n.id = u.parent_id and n.trashed_at is null
+               )
+               select max(u.id = scope.top) + max(u.id = scope.root) from up u) is 2)"
+        )
+    };
+}
+pub(crate) use in_scope;
+
 /// Looks up the token for a request about the path at the address: what is limited to a folder reaches it and what is
 /// below.
 pub fn look_up_at(address: &Address, now: Timestamp) -> Statement {

@@ -70,6 +70,11 @@ pub enum Error {
         /// Its name, while it is in the trash.
         name: Option<String>,
     },
+    /// What changed since the cursor isn't kept any more.
+    #[error(
+        "what changed since isn't known any more: ask for a new cursor, list everything again, then follow from it"
+    )]
+    ChangesGone,
     /// More nodes than one request may be about.
     #[error("{verb}: more than {limit} nodes at once")]
     TooManyNodes {

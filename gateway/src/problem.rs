@@ -81,7 +81,7 @@ pub(crate) fn status(error: &Error) -> StatusCode {
 }
 
 /// Every code there is. docs/API.md explains each, and the OpenAPI document lists them.
-pub(crate) const CODES: [&str; 31] = [
+pub(crate) const CODES: [&str; 32] = [
     "invalid",
     "bad_target",
     "malformed_request",
@@ -102,6 +102,7 @@ pub(crate) const CODES: [&str; 31] = [
     "not_locked",
     "contended",
     "parent_gone",
+    "resync",
     "too_many_nodes",
     "precondition_failed",
     "range_not_satisfiable",
@@ -138,6 +139,7 @@ fn status_and_code(error: &Error) -> (StatusCode, &'static str) {
             },
         ),
         Error::ParentGone { .. } => (StatusCode::CONFLICT, "parent_gone"),
+        Error::ChangesGone => (StatusCode::GONE, "resync"),
         Error::TooManyNodes { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "too_many_nodes"),
         Error::Locked { .. } => (StatusCode::LOCKED, "locked"),
         Error::LockConflict { .. } => (StatusCode::LOCKED, "lock_conflict"),

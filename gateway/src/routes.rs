@@ -19,6 +19,7 @@ pub(crate) struct Matched<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Resource {
+    Changes,
     Docs,
     DocsFile,
     File,
@@ -44,6 +45,7 @@ enum Resource {
 const ROUTES: &[(Resource, &str, &str)] = &[
     (Resource::File,           "/api/v1/spaces/{space}/files/{path}",         "GET, HEAD, PUT, DELETE"),
     (Resource::Folder,         "/api/v1/spaces/{space}/folders/{path}",       "GET, HEAD, PUT, DELETE"),
+    (Resource::Changes,        "/api/v1/spaces/{space}/changes",              "GET, HEAD"),
     (Resource::Nodes,          "/api/v1/spaces/{space}/nodes/batch",          "POST"),
     (Resource::Trash,          "/api/v1/spaces/{space}/trash",                "GET, HEAD, DELETE"),
     (Resource::Trashed,        "/api/v1/spaces/{space}/trash/{id}",           "DELETE"),
@@ -118,6 +120,8 @@ async fn rest<P: Platform, U: Upload>(platform: &P, parts: &Parts, upload: U) ->
         (Resource::Folder, &Method::GET | &Method::HEAD) => rest::folders::list(platform, matched).await,
         (Resource::Folder, &Method::PUT) => rest::folders::put(platform, matched).await,
         (Resource::Folder, &Method::DELETE) => rest::folders::delete(platform, matched).await,
+
+        (Resource::Changes, &Method::GET | &Method::HEAD) => rest::changes::get(platform, matched).await,
 
         (Resource::Nodes, &Method::POST) => rest::nodes::batch(platform, matched, upload).await,
 

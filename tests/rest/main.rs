@@ -4,6 +4,7 @@
 
 mod auth;
 mod budgets;
+mod changes;
 mod files;
 mod folder_tokens;
 mod folders;

@@ -3,8 +3,10 @@
 //! Commits run one after another, and each raises the space's `change_seq` in its own batch: their order is the order of
 //! the numbers, and no number appears after a higher one was seen.
 
+mod follow;
 mod record;
 
+pub use follow::{Change, Follow, MAX_LIMIT, MAX_WAIT_SECS, Page, follow};
 pub(crate) use record::{Record, record};
 
 /// What happened to a node.

@@ -9,10 +9,11 @@ use crate::digest::Sha256;
 use crate::error::Error;
 use crate::plan::ReadPlan;
 
-/// Clock, randomness, hashing, work after the response, and response bodies.
+/// Clock, timer, randomness, hashing, work after the response, and response bodies.
 ///
 /// # Contract
 /// - `random` is fit for secrets.
+/// - `sleep` ends after that many milliseconds, and by then `now` has moved on by as many.
 /// - A `spawn`ed task runs on after the response is sent, and may be cut off by the platform: it may only do
 ///   what a sweep would do later.
 /// - `open` turns a plan into the host's own body without moving content bytes through core. The bytes of the body are
@@ -36,6 +37,9 @@ pub trait Host {
 
     /// Runs a task beside the response.
     fn spawn(&self, task: impl Future<Output = ()> + 'static);
+
+    /// Lets other work go on for a while.
+    async fn sleep(&self, millis: u64);
 
     /// Tells the operator of a failure: one line in the host's log, readable alone. Never a secret.
     fn report(&self, failure: &str);
@@ -85,6 +89,10 @@ impl<T: Host> Host for &T {
 
     fn spawn(&self, task: impl Future<Output = ()> + 'static) {
         (**self).spawn(task);
+    }
+
+    async fn sleep(&self, millis: u64) {
+        (**self).sleep(millis).await;
     }
 
     fn report(&self, failure: &str) {

@@ -1,7 +1,10 @@
 //! The tree: nodes, and how a path leads to one.
 
+mod entry;
 mod resolve;
 
+pub(crate) use entry::entry_columns;
+pub use entry::{Entry, FileEntry};
 pub use resolve::{Resolved, resolve};
 pub(crate) use resolve::{deepest, id, version, walk};
 

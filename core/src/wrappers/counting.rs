@@ -119,6 +119,10 @@ impl<T: Host> Host for Counting<'_, T> {
         self.inner.spawn(task);
     }
 
+    async fn sleep(&self, millis: u64) {
+        self.inner.sleep(millis).await;
+    }
+
     fn report(&self, failure: &str) {
         self.inner.report(failure);
     }

@@ -46,6 +46,7 @@ pub fn generate() -> String {
     let mut document = Document::openapi();
     finish::name(&mut document, "document");
     for (tag, mut part) in [
+        ("changes", rest::changes::Documented::openapi()),
         ("files", rest::files::Documented::openapi()),
         ("folders", rest::folders::Documented::openapi()),
         ("jobs", rest::jobs::Documented::openapi()),

@@ -22,6 +22,8 @@ macro_rules! words {
 words! {
     /// What a node is.
     Kind: "file" | "folder";
+    /// What happened to a node.
+    Change: "created" | "updated" | "moved" | "deleted" | "restored" | "purged";
     /// What a listing is ordered by.
     Sort: "name" | "size" | "modified_at";
     /// Which way.

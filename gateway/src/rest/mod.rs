@@ -1,7 +1,9 @@
 //! The REST API: one folder a resource, one file a verb.
 
 mod body;
+pub(crate) mod changes;
 mod cursor;
+mod entry;
 pub(crate) mod files;
 pub(crate) mod folders;
 pub(crate) mod jobs;

@@ -1,7 +1,7 @@
 //! `Host`: the system's clock and randomness, SHA-256, tasks, response bodies.
 
 use std::future::Future;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures::Stream;
 use ledge_core::digest::Sha256;
@@ -58,6 +58,11 @@ impl Host for Local {
     /// Needs to be called inside [`super::run`].
     fn spawn(&self, task: impl Future<Output = ()> + 'static) {
         tokio::task::spawn_local(task);
+    }
+
+    async fn sleep(&self, millis: u64) {
+        // A millisecond more: the clock that `now` reads counts whole ones.
+        tokio::time::sleep(Duration::from_millis(millis.saturating_add(1))).await;
     }
 
     fn report(&self, failure: &str) {

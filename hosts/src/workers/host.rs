@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
+use std::time::Duration;
 
 use futures::Stream;
 use js_sys::Uint8Array;
@@ -54,6 +55,10 @@ impl Host for WorkerHost {
 
     fn spawn(&self, task: impl Future<Output = ()> + 'static) {
         self.background.run(task);
+    }
+
+    async fn sleep(&self, millis: u64) {
+        worker::Delay::from(Duration::from_millis(millis)).await;
     }
 
     fn report(&self, failure: &str) {

@@ -10,11 +10,13 @@
 
 mod between;
 mod drive;
+mod follower;
 mod meanwhile;
 mod recording;
 
 pub use between::{Between, Raced, race};
 pub use drive::{Answer, Drive, run};
+pub use follower::Follower;
 pub use ledge_tests::noise;
 pub use meanwhile::send_while;
 pub use recording::{Recorded, Recording, record};

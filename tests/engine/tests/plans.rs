@@ -4,6 +4,8 @@
 
 use std::cell::RefCell;
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ledge_core::error::Error;
 use ledge_core::ids::JobId;
 use ledge_core::nodes;
@@ -69,7 +71,9 @@ fn no_statement_scans_a_table() {
         let platform = record(drive.plain(), &statements);
         let large: &'static [u8] = noise(1, 9 << 20).leak();
         for (method, path, body, status) in [
-            ("PUT", "folders/photos", b"".as_slice(), 201),
+            ("GET", "changes", b"".as_slice(), 200),
+            ("PUT", "folders/photos", b"", 201),
+            ("PUT", "folders/deep/deeper?parents=true", b"", 201),
             ("PUT", "folders/photos", b"", 200),
             ("PUT", "files/photos/small", b"small", 201),
             ("PUT", "files/photos/small", b"small again", 204),
@@ -175,6 +179,7 @@ where
         ("PUT", "files/photos/small".to_owned(), b"small", 204),
         ("PUT", "folders/photos".to_owned(), b"", 200),
         ("GET", "folders/photos".to_owned(), b"", 200),
+        ("GET", format!("changes?since={}&limit=2", since(drive).await), b"", 200),
         ("GET", "versions/photos/large?limit=1".to_owned(), b"", 200),
         ("GET", format!("files/photos/large?version={id}"), b"", 200),
         ("GET", "files/photos/large?at=9999-01-01T00:00:00Z".to_owned(), b"", 200),
@@ -231,6 +236,14 @@ where
     let path = format!("locks/{}", taken.lock.id);
     assert_eq!(drive.send(platform, drive.request("DELETE", &path, b"")).await.status, 204);
     platform.db().read(vec![locks::discover(&address, platform.host().now(), true)]).await.unwrap();
+}
+
+/// A cursor of the feed, before everything.
+async fn since(drive: &Drive) -> String {
+    let Some(Value::Integer(space)) = drive.column("select n as it from spaces").await.pop() else {
+        unreachable!("there is a space")
+    };
+    URL_SAFE_NO_PAD.encode(format!("[\"changes\",{space},0,null]"))
 }
 
 async fn check(drive: &Drive, statement: &Statement) {

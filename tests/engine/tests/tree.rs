@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
 
-use futures::future::join_all;
+use futures::future::{join, join_all};
 use ledge_core::ports::{Platform, Value};
 use ledge_core::wrappers::{Faults, When, fail};
-use ledge_engine_tests::{Drive, run};
+use ledge_engine_tests::{Drive, Follower, run};
 use serde_json::json;
 
 fn leak(json: &serde_json::Value) -> &'static [u8] {
@@ -212,12 +212,13 @@ fn a_reader_sees_the_trash_and_changes_nothing() {
 
 /// Four clients at once, a few names, everything that a client can do.
 #[test]
-fn after_any_operations_the_tree_is_one_and_its_bytes_are_counted() {
+fn after_any_operations_the_tree_is_one_its_bytes_are_counted_and_the_feed_leads_to_it() {
     for seed in 1..=3 {
         run(async move {
             let drive = Drive::new().await;
+            let mut follower = Follower::new(&drive).await;
             let mut random = Random(seed * 0x9E37_79B9);
-            for _ in 0..60 {
+            for round in 0..60 {
                 let mut requests = Vec::new();
                 for _ in 0..4 {
                     requests.push(request(&drive, &mut random).await);
@@ -226,10 +227,18 @@ fn after_any_operations_the_tree_is_one_and_its_bytes_are_counted() {
                     let request = drive.request(method, &path, body);
                     drive.send(drive.plain(), request)
                 }));
-                for answer in answers.await {
+                let following = async {
+                    follower.follow(&drive, 1).await;
+                    follower.follow(&drive, 3).await;
+                };
+                let (answers, ()) = join(answers, following).await;
+                for answer in answers {
                     assert!(answer.status < 500, "{:?}", String::from_utf8_lossy(&answer.body));
                 }
                 check(&drive).await;
+                if round % 10 == 9 {
+                    follower.catch_up(&drive).await;
+                }
             }
         });
     }
@@ -268,6 +277,16 @@ async fn check(drive: &Drive) {
         ),
         ("no page without a blob", "select count(*) as it from pages p where not exists (
             select 1 from blobs b, json_each(b.pages) e where json_extract(e.value, '$[1]') = p.id)"),
+        (
+            "the feed ends with the last commit, and has every one",
+            "select abs(change_seq - (select coalesce(max(seq), 0) from changes))
+                  + abs(change_seq - changes_gone_seq - (select count(distinct seq) from changes)) as it from spaces",
+        ),
+        (
+            "no folder has changed later than those above it",
+            "select count(*) as it from nodes n join nodes p on p.id = n.parent_id
+              where n.trashed_at is null and n.changed_seq > p.changed_seq",
+        ),
         ("nothing is left over", "select (select count(*) from loose_blobs) + (select count(*) from guard) as it"),
     ] {
         assert_eq!(drive.column(sql).await, [Value::Integer(0)], "{what}");

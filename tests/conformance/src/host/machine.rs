@@ -20,6 +20,7 @@ pub(super) async fn check(host: &impl Host, bucket: &impl Bucket, report: &mut R
         sha256_gives_the_standards_examples(host),
         sha256_hashes_large_input(host),
         a_spawned_task_runs(host, bucket),
+        a_sleep_ends_when_it_is_over(host),
     );
 }
 
@@ -93,4 +94,12 @@ async fn a_spawned_task_runs(host: &impl Host, bucket: &impl Bucket) -> Result<(
         }
     }
     anyhow::bail!("it hasn't run after 100 round trips")
+}
+
+async fn a_sleep_ends_when_it_is_over(host: &impl Host) -> Result<()> {
+    let before = host.now();
+    host.sleep(100).await;
+    ensure!(host.now().0 - before.0 >= 100);
+    ensure!(host.now() <= before.plus_secs(60));
+    Ok(())
 }
