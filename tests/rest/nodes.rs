@@ -119,6 +119,20 @@ fn a_taken_name_fails_or_replaces_or_gets_a_number() {
 }
 
 #[test]
+fn who_gets_a_number_leaves_the_old_name_and_finds_one_that_the_batch_has_not_taken() {
+    let drive = Drive::new();
+    for name in ["a", "b", "c"] {
+        assert_eq!(drive.put(name, name).status, 201);
+    }
+    let onto_b = |op: &str, name: &str| json!({"op": op, "path": drive.path(name), "to": {"name": "b"}, "conflict": "rename"});
+    ok(&json!([onto_b("move", "a"), {"op": "copy", "path": drive.path("c"), "to": {"name": "a"}}]));
+    assert_eq!(drive.names(""), ["a", "b", "b (2)", "c"]);
+    let takes = |name: &str| json!({"op": "copy", "path": drive.path("c"), "to": {"name": name}});
+    let done = ok(&json!([takes("b (3)"), takes("b (4)"), takes("b (5)"), onto_b("copy", "c")]));
+    assert_eq!(done[3]["name"], "b (6)");
+}
+
+#[test]
 fn a_copy_is_independent_and_stores_nothing() {
     let drive = Drive::new();
     let large = noise(7, 9 << 20);

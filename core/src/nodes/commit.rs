@@ -114,7 +114,7 @@ const UNCHANGED: &str = "insert into guard (why)
     select 'tree_changed' where (
         select count(*) from json_each(?2) e cross join nodes n on n.id = json_extract(e.value, '$[0]')
          where n.space_id = ?1 and n.parent_id = json_extract(e.value, '$[1]')
-           and n.name_nfc = json_extract(e.value, '$[2]') and n.trashed_at is json_extract(e.value, '$[3]')
+           and n.name = json_extract(e.value, '$[2]') and n.trashed_at is json_extract(e.value, '$[3]')
            and n.trashed_from is json_extract(e.value, '$[5]')
            and (json_extract(e.value, '$[4]') is null or n.version_id is json_extract(e.value, '$[4]'))
            and (json_extract(e.value, '$[6]') is null or n.changed_seq = json_extract(e.value, '$[6]'))
@@ -202,7 +202,7 @@ impl Commit<'_> {
         let entries = plan.before.iter().map(|(id, entry)| {
             let (version, state) = (plan.versions.get(id), plan.states.get(id));
             let trashed_at = entry.trashed_at.map(|at| at.0);
-            (id, &entry.parent, &entry.nfc, trashed_at, version, &entry.trashed_from, state)
+            (id, &entry.parent, &entry.name, trashed_at, version, &entry.trashed_from, state)
         });
         guards.extend(for_each_piece(entries, |json| Statement::new(UNCHANGED).bind(self.space).bind(json))?);
         if !plan.deeper.is_empty() {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::numbers::{Numbered, Numbers};
+use super::numbers::{MAX_NUMBER, Numbered, Numbers};
 use super::read::{Found, Read};
 use super::view::{Entry, View, Way};
 use super::{Expected, OnConflict, Operation, Outcome, Verb, trash_root};
@@ -75,8 +75,8 @@ impl Copied {
     }
 }
 
-/// Decides on all operations. Where a free name is needed and none was looked up, `numbers` wants some after it, and the
-/// plan is void.
+/// Decides on all operations. Where a free name is needed and none was looked up that is, `numbers` wants some after it,
+/// and the plan is void.
 pub(super) fn decide(
     host: &impl Host,
     space: &SpaceId,
@@ -108,6 +108,8 @@ struct State {
     states: HashMap<String, u64>,
     copies: Vec<(Copied, String)>,
     parents: BTreeSet<String>,
+    /// The number of the last name in a void plan; they count down.
+    provisional: u64,
 }
 
 impl State {
@@ -132,6 +134,7 @@ impl State {
             states: HashMap::new(),
             copies: Vec::new(),
             parents: BTreeSet::new(),
+            provisional: MAX_NUMBER,
         }
     }
 
@@ -169,11 +172,7 @@ impl State {
                 name
             }
             (Some(_), OnConflict::Rename) => {
-                match self.free_name(Numbered::new(&folder, &name, entry.is_folder), numbers)? {
-                    Some(name) => name,
-                    // To be decided again with numbers.
-                    None => return outcome(operation.verb, &id, &entry, entry.name.clone(), &folder, None),
-                }
+                self.free_name(&Numbered::new(&folder, &name, entry.is_folder), numbers)?
             }
         };
         let id = self.place(host, operation, &id, &entry, &folder, &name)?;
@@ -258,16 +257,19 @@ impl State {
         Ok(folder.to_owned())
     }
 
-    fn free_name(&self, numbered: Numbered, numbers: &mut Numbers) -> Result<Option<Name>> {
-        let Some(free) = numbers.free(&numbered) else { return Ok(None) };
-        for number in free {
+    /// A name that is free by what was looked up, or, in a plan that is void, one that nothing else has: what comes
+    /// after must be decided as if the node had left its place.
+    fn free_name(&mut self, numbered: &Numbered, numbers: &mut Numbers) -> Result<Name> {
+        for number in numbers.free(numbered).unwrap_or_default() {
             let name = numbered.with(*number)?;
             let key = (numbered.folder().to_owned(), name.nfc().to_owned());
             if !matches!(self.names.get(&key), Some(Some(_))) {
-                return Ok(Some(name));
+                return Ok(name);
             }
         }
-        Err(Error::Conflict(Conflict::NameTaken))
+        numbers.want_more(numbered);
+        self.provisional -= 1;
+        numbered.with(self.provisional)
     }
 
     fn trash(&mut self, id: &str) {

@@ -9,6 +9,8 @@ use crate::ports::{Row, Statement};
 
 /// Room for ` (` and `)` and seven digits.
 const NUMBER_BYTES: usize = 10;
+/// The last number of seven digits.
+pub(super) const MAX_NUMBER: u64 = 9_999_999;
 
 /// A name that gets a number, in a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -57,12 +59,15 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// The numbers that are free for a name; notes that one more is wanted where none was looked up.
-    pub(super) fn free(&mut self, name: &Numbered) -> Option<&[u64]> {
-        if !self.free.contains_key(name) {
-            *self.wanted.entry(name.clone()).or_insert(1) += 1;
-        }
+    /// The numbers that are free for a name, as far as any were looked up.
+    pub(super) fn free(&self, name: &Numbered) -> Option<&[u64]> {
         self.free.get(name).map(Vec::as_slice)
+    }
+
+    /// Notes that those looked up don't do: one more is needed, or, where the batch has taken them all, as many again.
+    pub(super) fn want_more(&mut self, name: &Numbered) {
+        let known = self.free.remove(name).map_or(0, |free| free.len() as u64);
+        *self.wanted.entry(name.clone()).or_insert(1 + 2 * known) += 1;
     }
 
     /// Whether there are names to look up.
