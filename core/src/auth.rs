@@ -20,7 +20,7 @@ pub enum Right {
     Read,
     /// Change them.
     Write,
-    /// See and end what others hold.
+    /// See and end what others hold; change the space itself.
     Own,
 }
 
@@ -35,6 +35,8 @@ pub struct Caller {
     pub free_bytes: Option<i64>,
     /// The folder that the token is limited to; None where it reaches the whole space.
     pub folder: Option<String>,
+    /// How many days the space keeps its trash; None: for ever.
+    pub trash_days: Option<i64>,
 }
 
 /// The token's row, the role that its account has in the space ?1, and whether its scope reaches what is asked for.
@@ -44,7 +46,7 @@ macro_rules! look_up {
         concat!(
             "select k.account_id, k.rights, k.folder_id, k.protocols = 'all' or k.protocols = ?4 as speaks, ",
             $($reaches,)+
-            " as reaches, m.role, s.n as space_key, s.quota_bytes - s.used_bytes as free_bytes
+            " as reaches, m.role, s.n as space_key, s.quota_bytes - s.used_bytes as free_bytes, s.trash_days
                from tokens k
                left join members m on m.account_id = k.account_id and m.space_id = ?1
                                   and (k.space_id is null or k.space_id = ?1)
@@ -162,7 +164,8 @@ pub const STILL_WRITES_IN: &str = still_writes!(
 /// that nothing refers to yet.
 pub(crate) const STILL_UPLOADS: &str = still_writes!("true");
 
-/// A condition in SQL: the token ?1 may still end what others hold in the space ?2 at the time ?3.
+/// A condition in SQL: the token ?1 may still end what others hold in the space ?2 at the time ?3, and change the space
+/// itself.
 pub(crate) const STILL_OWNS: &str = still_writes!("k.folder_id is null and m.role = 'owner'");
 
 /// A condition in SQL: the token ?1 may still make tokens at the time ?2.
@@ -208,7 +211,7 @@ pub fn authorise(found: Option<&Row>, right: Right) -> Result<Caller> {
     if !allowed {
         return Err(Error::NotFound);
     }
-    if right == Right::Write && row.text("rights")? != "write" {
+    if right != Right::Read && row.text("rights")? != "write" {
         return Err(Error::TokenForbids { needs: "the right to write" });
     }
     Ok(Caller {
@@ -216,6 +219,7 @@ pub fn authorise(found: Option<&Row>, right: Right) -> Result<Caller> {
         space_key: row.integer("space_key")?,
         free_bytes: row.integer_or_null("free_bytes")?,
         folder: row.text_or_null("folder_id")?.map(str::to_owned),
+        trash_days: row.integer_or_null("trash_days")?,
     })
 }
 

@@ -28,6 +28,7 @@ pub mod mount;
 pub mod nodes;
 pub mod properties;
 pub mod search;
+pub mod spaces;
 pub mod tokens;
 pub mod trash;
 pub mod tree;

@@ -30,6 +30,8 @@ enum Resource {
     Nodes,
     OpenApi,
     Search,
+    Space,
+    Spaces,
     Token,
     Tokens,
     Trash,
@@ -43,6 +45,8 @@ enum Resource {
 /// `{path}`, at the end, for all that follows.
 #[rustfmt::skip]
 const ROUTES: &[(Resource, &str, &str)] = &[
+    (Resource::Spaces,         "/api/v1/spaces",                              "GET, HEAD"),
+    (Resource::Space,          "/api/v1/spaces/{space}",                      "GET, HEAD, PATCH"),
     (Resource::File,           "/api/v1/spaces/{space}/files/{path}",         "GET, HEAD, PUT, DELETE"),
     (Resource::Folder,         "/api/v1/spaces/{space}/folders/{path}",       "GET, HEAD, PUT, DELETE"),
     (Resource::Changes,        "/api/v1/spaces/{space}/changes",              "GET, HEAD"),
@@ -113,6 +117,10 @@ async fn rest<P: Platform, U: Upload>(platform: &P, parts: &Parts, upload: U) ->
         return not_allowed(methods);
     }
     let answered: Result<Response<ReadPlan>> = match (resource, &parts.method) {
+        (Resource::Spaces, &Method::GET | &Method::HEAD) => rest::spaces::list(platform, parts).await,
+        (Resource::Space, &Method::GET | &Method::HEAD) => rest::spaces::get(platform, matched).await,
+        (Resource::Space, &Method::PATCH) => rest::spaces::patch(platform, matched, upload).await,
+
         (Resource::File, &Method::GET | &Method::HEAD) => rest::files::get(platform, matched).await,
         (Resource::File, &Method::PUT) => rest::files::put(platform, matched, upload).await,
         (Resource::File, &Method::DELETE) => rest::files::delete(platform, matched).await,

@@ -15,6 +15,7 @@ mod races;
 mod scale;
 mod scope;
 mod search;
+mod spaces;
 mod tokens;
 mod trash;
 mod versions;

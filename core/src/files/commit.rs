@@ -18,6 +18,7 @@ use crate::once;
 use crate::path::Name;
 use crate::ports::{Db, DbError, Platform, Statement, Timestamp};
 use crate::tree::{self, Address};
+use crate::versions::remove_excess;
 
 /// Why a commit didn't happen.
 pub(crate) enum Refused {
@@ -219,7 +220,9 @@ impl Commit<'_> {
             .bind(&self.address.space)
             .bind(self.received.size_bytes);
         let mut statements = vec![node, version, space];
-        if self.replaces.is_none() {
+        if self.replaces.is_some() {
+            statements.extend(remove_excess(self.node, self.now));
+        } else {
             let parent = Statement::new("update nodes set modified_at = ?2 where id = ?1");
             statements.push(parent.bind(self.parent).bind(self.now));
         }

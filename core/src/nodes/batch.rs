@@ -37,7 +37,7 @@ pub async fn batch<P: Platform>(
             return Ok(plan.outcomes);
         }
         let now = platform.host().now();
-        let commit = Commit { token, space, caller: &read.caller, now, plan: &plan };
+        let commit = Commit { token, space, read: &read, now, plan: &plan };
         match commit.run(platform).await {
             Ok(()) => return Ok(plan.outcomes),
             Err(Refused::TreeChanged) => {}

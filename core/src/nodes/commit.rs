@@ -1,9 +1,10 @@
 //! The commit: what was decided, in one batch that holds only if what was read still does.
 
 use super::decide::Plan;
+use super::read::Read;
 use super::view::Entry;
 use super::{MAX_COPIED_NODES, Verb};
-use crate::auth::{self, Caller};
+use crate::auth;
 use crate::changes::{Record, What, record};
 use crate::error::{Conflict, Error, Result};
 use crate::files::for_each_piece;
@@ -14,6 +15,7 @@ use crate::once::write_once;
 use crate::path::MAX_DEPTH;
 use crate::ports::{Db, DbError, Platform, Statement, Timestamp};
 use crate::token::Token;
+use crate::trash;
 
 /// Why a commit didn't happen.
 pub(super) enum Refused {
@@ -29,7 +31,7 @@ pub(super) enum Refused {
 pub(super) struct Commit<'a> {
     pub(super) token: &'a Token,
     pub(super) space: &'a SpaceId,
-    pub(super) caller: &'a Caller,
+    pub(super) read: &'a Read,
     pub(super) now: Timestamp,
     pub(super) plan: &'a Plan,
 }
@@ -157,6 +159,11 @@ impl Commit<'_> {
         if !touched.trees.is_empty() {
             batch.push(locks::remove_with(self.space, self.now, &touched.trees)?);
         }
+        if !self.read.expired.is_empty() {
+            let (guard, removal) = trash::remove_expired(&self.read.expired, self.space, self.now)?;
+            batch.push(guard);
+            batch.extend(removal);
+        }
         if !plan.copies.is_empty() {
             batch.extend(self.copies()?);
         }
@@ -190,7 +197,7 @@ impl Commit<'_> {
             let (id, after) = place;
             Record { what, id, is_folder: after.is_folder, subtree: after.is_folder, from }
         };
-        self.plan.places.iter().map(record).collect()
+        self.plan.places.iter().map(record).chain(self.read.expired.iter().map(trash::Top::purged)).collect()
     }
 
     fn guards(&self) -> Result<Vec<Statement>> {
@@ -198,7 +205,7 @@ impl Commit<'_> {
         let access =
             format!("insert into guard (why) select 'access_gone' where not {}", auth::STILL_WRITES_NODES);
         let access = Statement::new(access).bind(self.token.hash().to_string()).bind(self.space);
-        let mut guards = vec![access.bind(self.now).bind(self.caller.folder.as_deref())];
+        let mut guards = vec![access.bind(self.now).bind(self.read.caller.folder.as_deref())];
         let entries = plan.before.iter().map(|(id, entry)| {
             let (version, state) = (plan.versions.get(id), plan.states.get(id));
             let trashed_at = entry.trashed_at.map(|at| at.0);
@@ -223,7 +230,7 @@ impl Commit<'_> {
             on_copies(COPY_BYTES).bind(self.space),
             Statement::new(QUOTA).bind(self.space),
             on_copies(COPY_NODES).bind(self.now),
-            on_copies(COPY_VERSIONS).bind(self.now).bind(&self.caller.account),
+            on_copies(COPY_VERSIONS).bind(self.now).bind(&self.read.caller.account),
         ])
     }
 

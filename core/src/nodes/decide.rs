@@ -99,6 +99,8 @@ struct State {
     trash: String,
     /// The folder that the token is limited to.
     scope: Option<String>,
+    /// What was deleted then or before has expired.
+    kept_since: Option<Timestamp>,
     view: View,
     /// What stands under a name in a folder, as far as it is known.
     names: HashMap<(String, String), Option<String>>,
@@ -126,6 +128,7 @@ impl State {
             now,
             trash: trash_root(space),
             scope: read.caller.folder.clone(),
+            kept_since: read.caller.trash_days.map(|days| Timestamp(now.0 - days * 86_400_000)),
             names: names.collect(),
             view,
             touched: Vec::new(),
@@ -187,7 +190,8 @@ impl State {
             return Err(Error::NotFound);
         }
         if operation.verb == Verb::Restore {
-            if entry.trashed_at.is_none() {
+            let has_expired = |at| self.kept_since.is_some_and(|since| at <= since);
+            if entry.trashed_at.is_none_or(has_expired) {
                 return Err(Error::NotFound);
             }
         } else {

@@ -157,6 +157,11 @@ impl Operation {
         }
     }
 
+    /// Whether the trash may hold more afterwards.
+    fn fills_trash(&self) -> bool {
+        self.verb == Verb::Delete || self.conflict == OnConflict::Replace
+    }
+
     /// Checks what needs no database.
     fn check(&self) -> Result<()> {
         let nowhere = self.to == To::default();

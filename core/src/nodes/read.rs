@@ -12,6 +12,7 @@ use crate::ids::SpaceId;
 use crate::path::Path;
 use crate::ports::{Db, Host, Platform, Row, Statement};
 use crate::token::Token;
+use crate::trash;
 
 /// What an operation's targets were found to be.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -33,6 +34,8 @@ pub(super) struct Read {
     /// By operation.
     pub(super) found: Vec<Found>,
     pub(super) view: View,
+    /// What has expired in the trash and goes along with the commit, where that fills the trash.
+    pub(super) expired: Vec<trash::Top>,
 }
 
 /// The walk of every target in the JSON array ?2, `[id, names, named like, place]`, in the space ?1: it starts at the
@@ -93,16 +96,20 @@ pub(super) async fn read<P: Platform>(
     operations: &[Operation],
 ) -> Result<Read> {
     let targets = Value::from_iter(operations.iter().flat_map(targets)).to_string();
-    let batch = vec![
-        auth::look_up_nodes(token, space, platform.host().now()),
+    let now = platform.host().now();
+    let mut batch = vec![
+        auth::look_up_nodes(token, space, now),
         Statement::new(ENDS).bind(space).bind(targets.as_str()).bind(token.hash().to_string()),
         Statement::new(ABOVE).bind(space).bind(targets),
     ];
+    if operations.iter().any(|operation| operation.fills_trash()) {
+        batch.push(trash::look(space, now));
+    }
     let results = platform.db().read(batch).await?;
     let rows = |at: usize| results.get(at).map(Vec::as_slice).unwrap_or_default();
     let caller = auth::authorise(rows(0).first(), Right::Write)?;
     let found = found(rows(1), operations.len(), caller.folder.as_deref())?;
-    Ok(Read { caller, found, view: View::read(rows(2))? })
+    Ok(Read { caller, found, view: View::read(rows(2))?, expired: trash::light(rows(3))? })
 }
 
 /// The two walks of an operation: to its node, and to its place.

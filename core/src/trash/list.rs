@@ -48,6 +48,7 @@ const ROWS: &str = concat!(
        left join versions v on v.id = n.version_id
        left join blobs b on b.id = v.blob_id
       where n.space_id = ?1 and n.trashed_at is not null and (n.trashed_at, n.id) < (?2, ?3)
+        and n.trashed_at > (select coalesce(?6 - s.trash_days * 86400000, -1) from spaces s where s.id = ?1)
       order by n.trashed_at desc, n.id desc limit ?4"
 );
 
@@ -61,13 +62,15 @@ pub async fn list<P: Platform>(
 ) -> Result<Page> {
     // Later than every time, so that the first page needs no statement of its own.
     let (before, id) = cursor.map_or(Ok((1 << 53, String::new())), read_cursor)?;
+    let now = platform.host().now();
     let page = Statement::new(ROWS)
         .bind(space)
         .bind(before)
         .bind(id)
         .bind(i64::from(limit) + 1)
-        .bind(token.hash().to_string());
-    let batch = vec![auth::look_up_nodes(token, space, platform.host().now()), page];
+        .bind(token.hash().to_string())
+        .bind(now);
+    let batch = vec![auth::look_up_nodes(token, space, now), page];
     let mut results = platform.db().read(batch).await?.into_iter();
     let mut rows = || results.next().unwrap_or_default();
     auth::authorise(rows().first(), Right::Read)?;

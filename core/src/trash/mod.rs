@@ -20,8 +20,34 @@ macro_rules! was_in_scope {
     };
 }
 
+mod expire;
 mod list;
 mod purge;
 
+pub use expire::expire;
+pub(crate) use expire::{light, look, remove_expired};
 pub use list::{MAX_LIMIT, Page, Trashed, list};
 pub use purge::{MAX_PURGED_NODES, Purged, purge};
+
+use crate::changes::{Record, What};
+use crate::error::Result;
+use crate::ports::Row;
+
+/// A node of the trash that is to go, with all below.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Top {
+    id: String,
+    is_folder: bool,
+}
+
+impl Top {
+    fn read(row: &Row) -> Result<Self> {
+        Ok(Self { id: row.text("id")?.to_owned(), is_folder: row.text("kind")? == "folder" })
+    }
+
+    /// As the feed of changes has it.
+    pub(crate) fn purged(&self) -> Record<'_> {
+        let is_folder = self.is_folder;
+        Record { what: What::Purged, id: &self.id, is_folder, subtree: is_folder, from: None }
+    }
+}

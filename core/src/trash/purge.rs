@@ -3,15 +3,16 @@
 //! Nodes, all of their versions, blobs that no other version has, and pages that no other blob lists. Bytes stay where
 //! they are: what may go of those, a sweep decides.
 
+use super::Top;
 use crate::auth::{self, Caller, Right};
-use crate::changes::{Record, What, record};
+use crate::changes::{Record, record};
 use crate::error::{Conflict, Error, Result};
 use crate::ids::{NodeId, SpaceId};
 use crate::manifest;
 use crate::once::write_once;
-use crate::ports::{Db, DbError, Host, Platform, Row, Statement};
+use crate::ports::{Db, DbError, Host, Platform, Statement};
 use crate::token::Token;
-use crate::versions::remove_unused_pages;
+use crate::versions::remove_loose_blobs;
 
 /// The most nodes, and the most versions, that one purge removes: what a database does in well under a second.
 pub const MAX_PURGED_NODES: u64 = 10_000;
@@ -76,9 +77,6 @@ const FREE_BYTES: &str = concat!(
 const VERSIONS: &str = concat!(tree!(), "delete from versions where node_id in (select id from tree)");
 const NODES: &str = concat!(tree!(), "delete from nodes where id in (select id from tree)");
 
-const BLOBS: &str = "delete from blobs where id in (
-    select l.id from loose_blobs l where not exists (select 1 from versions v where v.blob_id = l.id))";
-
 /// Purges. Two round trips; one where there is nothing to purge.
 pub async fn purge<P: Platform>(platform: &P, token: &Token, space: &SpaceId, what: &Purged) -> Result<()> {
     for _ in 0..ATTEMPTS {
@@ -97,19 +95,6 @@ pub async fn purge<P: Platform>(platform: &P, token: &Token, space: &SpaceId, wh
         }
     }
     Err(Error::Conflict(Conflict::Contended))
-}
-
-/// A node of the trash.
-struct Top {
-    id: String,
-    is_folder: bool,
-}
-
-impl Top {
-    fn purged(&self) -> Record<'_> {
-        let is_folder = self.is_folder;
-        Record { what: What::Purged, id: &self.id, is_folder, subtree: is_folder, from: None }
-    }
 }
 
 const ONE: &str = concat!(
@@ -139,9 +124,7 @@ async fn find<P: Platform>(
     let mut results = platform.db().read(batch).await?.into_iter();
     let mut rows = || results.next().unwrap_or_default();
     let caller = auth::authorise(rows().first(), Right::Write)?;
-    let top =
-        |row: &Row| Ok(Top { id: row.text("id")?.to_owned(), is_folder: row.text("kind")? == "folder" });
-    let tops = rows().iter().map(top).collect::<Result<Vec<Top>>>()?;
+    let tops = rows().iter().map(Top::read).collect::<Result<Vec<Top>>>()?;
     if tops.is_empty() && matches!(what, Purged::Node(_)) {
         return Err(Error::NotFound);
     }
@@ -168,16 +151,19 @@ async fn commit<P: Platform>(
         Statement::new(access).bind(hash.as_str()).bind(space).bind(now).bind(caller.folder.as_deref()),
         on_tops(STILL_TRASHED).bind(space).bind(hash),
         on_tops(LIMIT).bind(MAX_PURGED_NODES),
-        on_tops(LOOSEN_BLOBS),
-        on_tops(FREE_BYTES).bind(space),
-        on_tops(VERSIONS),
-        on_tops(NODES),
-        Statement::new(BLOBS),
-        Statement::new("delete from loose_blobs"),
     ];
-    batch.extend(remove_unused_pages());
+    batch.extend(remove(tops, space));
     batch.extend(changes);
     write_once(platform.db(), batch, async || is_gone(platform, tops).await).await
+}
+
+/// Removes the nodes `tops`, a JSON array of ids, with all below and all that only they needed.
+pub(super) fn remove(tops: &str, space: &SpaceId) -> Vec<Statement> {
+    let on_tops = |sql: &'static str| Statement::new(sql).bind(tops);
+    let mut statements =
+        vec![on_tops(LOOSEN_BLOBS), on_tops(FREE_BYTES).bind(space), on_tops(VERSIONS), on_tops(NODES)];
+    statements.extend(remove_loose_blobs());
+    statements
 }
 
 async fn is_gone<P: Platform>(platform: &P, tops: &str) -> Result<bool, DbError> {

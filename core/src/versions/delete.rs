@@ -60,9 +60,22 @@ pub async fn delete<P: Platform>(platform: &P, request: &Delete) -> Result<()> {
     Err(Error::Conflict(Conflict::Contended))
 }
 
+/// Removes what `loose_blobs` lists, unless a version has it still, and empties that list; then the pages.
+pub(crate) fn remove_loose_blobs() -> Vec<Statement> {
+    let mut statements = vec![
+        Statement::new(
+            "delete from blobs where id in (
+               select l.id from loose_blobs l where not exists (select 1 from versions v where v.blob_id = l.id))",
+        ),
+        Statement::new("delete from loose_blobs"),
+    ];
+    statements.extend(remove_unused_pages());
+    statements
+}
+
 /// Removes the pages that no blob lists any more, and what they say of segments. After the blobs are gone, in the same
 /// batch.
-pub(crate) fn remove_unused_pages() -> [Statement; 3] {
+fn remove_unused_pages() -> [Statement; 3] {
     [
         Statement::new(
             "delete from page_segments where (segment, page) in (

@@ -2,13 +2,16 @@
 //! one is reading the file ([`crate::files::Which`]).
 
 mod delete;
+mod expire;
 mod label;
 mod list;
 mod restore;
 mod target;
 
-pub(crate) use delete::remove_unused_pages;
+pub(crate) use delete::remove_loose_blobs;
 pub use delete::{Delete, delete};
+pub use expire::expire;
+pub(crate) use expire::remove_excess;
 pub use label::{SetLabel, set_label};
 pub use list::{Entry, Page, list};
 pub use restore::{Restore, Restored, restore};

@@ -1,5 +1,6 @@
 //! Restoring a version: its content becomes the newest version. The blob is shared; no byte moves.
 
+use super::remove_excess;
 use super::target::Target;
 use crate::changes::{Record, What, record};
 use crate::conditions::Conditions;
@@ -93,6 +94,7 @@ fn statements(
             .bind(&address.space)
             .bind(size_bytes),
     ]);
+    batch.extend(remove_excess(&target.node, now));
     batch.extend(record(&address.space, now, &[change], &[target.parent.as_str()])?);
     Ok(batch)
 }

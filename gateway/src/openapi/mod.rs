@@ -53,6 +53,7 @@ pub fn generate() -> String {
         ("locks", rest::locks::Documented::openapi()),
         ("nodes", rest::nodes::Documented::openapi()),
         ("search", rest::search::Documented::openapi()),
+        ("spaces", rest::spaces::Documented::openapi()),
         ("tokens", rest::tokens::Documented::openapi()),
         ("trash", rest::trash::Documented::openapi()),
         ("versions", rest::versions::Documented::openapi()),

@@ -24,6 +24,8 @@ words! {
     Kind: "file" | "folder";
     /// What happened to a node.
     Change: "created" | "updated" | "moved" | "deleted" | "restored" | "purged";
+    /// What a member may do in a space.
+    Role: "reader" | "writer" | "owner";
     /// What a listing is ordered by.
     Sort: "name" | "size" | "modified_at";
     /// Which way.

@@ -33,6 +33,17 @@ impl Members {
         }
     }
 
+    /// A number that counts something; None where it is null or not there.
+    pub(super) fn number(&self, name: &'static str) -> Result<Option<u64>> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => {
+                let expected = || Error::invalid(name, "expected a whole number, or null");
+                value.as_u64().map(Some).ok_or_else(expected)
+            }
+        }
+    }
+
     /// A list of texts; None where it is null or not there.
     pub(super) fn texts(&self, name: &'static str) -> Result<Option<Vec<&str>>> {
         let expected = || Error::invalid(name, "expected a list of texts");

@@ -12,6 +12,7 @@ mod members;
 pub(crate) mod nodes;
 mod query;
 pub(crate) mod search;
+pub(crate) mod spaces;
 pub(crate) mod tokens;
 pub(crate) mod trash;
 pub(crate) mod versions;

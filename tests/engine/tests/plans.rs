@@ -7,15 +7,16 @@ use std::cell::RefCell;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ledge_core::error::Error;
-use ledge_core::ids::JobId;
+use ledge_core::ids::{JobId, SpaceId};
 use ledge_core::nodes;
 use ledge_core::ports::{Db, Host, Platform, Statement, Value};
+use ledge_core::{trash, versions};
 use ledge_engine_tests::{Drive, noise, record, run};
 use ledge_hosts::local::Body;
 
 /// What a plan may scan: values of a bound JSON array, the rows that the statement itself has made, and the one
 /// row that a guard selects from nothing.
-const SCANS_OF_FEW: [&str; 37] = [
+const SCANS_OF_FEW: [&str; 38] = [
     "SCAN above",
     "SCAN o",
     "SCAN over",
@@ -53,6 +54,7 @@ const SCANS_OF_FEW: [&str; 37] = [
     "SCAN loose_blobs",
     "SCAN folder",
     "SCAN newest",
+    "SCAN excess",
 ];
 
 /// Copies with a name that is free, one that gets a number, and one that a move has left.
@@ -134,6 +136,16 @@ fn no_statement_scans_a_table() {
         *jobs.uri_mut() = "/api/v1/jobs".parse().unwrap();
         assert_eq!(drive.send(&platform, jobs).await.status, 200);
 
+        let Some(Value::Text(space)) = drive.column("select id as it from spaces").await.pop() else {
+            unreachable!("there is a space")
+        };
+        assert_eq!(drive.send(&platform, drive.request("DELETE", "folders/photos", b"")).await.status, 204);
+        let expired = Statement::new("update nodes set trashed_at = 1 where trashed_at is not null");
+        drive.ports.db.write(vec![expired]).await.unwrap();
+        let space = SpaceId::parse(&space).unwrap();
+        assert!(trash::expire(&platform, &space).await.unwrap() > 0);
+        assert_eq!(versions::expire(&platform, 0).await.unwrap(), None);
+
         let mut statements = statements.into_inner();
         statements.sort_by(|a, b| a.sql.cmp(&b.sql));
         statements.dedup_by(|a, b| a.sql == b.sql);
@@ -173,6 +185,10 @@ where
            join blobs b on b.id = v.blob_id where b.pages is not null order by v.created_at desc limit 1",
     );
     let Some(Value::Text(id)) = older.await.pop() else { unreachable!("the large file has two versions") };
+    let Some(Value::Text(space)) = drive.column("select id as it from spaces").await.pop() else {
+        unreachable!("there is a space")
+    };
+    let (space, whole) = (format!("/api/v1/spaces/{space}"), if token.is_some() { 404 } else { 200 });
     let by_id = format!("versions/photos/large?version={id}");
     let restore = format!("{{\"restore\":\"{id}\"}}").leak().as_bytes();
     let requests: Vec<(&str, String, &'static [u8], u16)> = vec![
@@ -187,6 +203,9 @@ where
         ("PATCH", by_id.clone(), b"{\"label\":\"x\"}", 200),
         ("DELETE", by_id, b"", 204),
         ("GET", "/api/v1/tokens".to_owned(), b"", 200),
+        ("GET", "/api/v1/spaces".to_owned(), b"", 200),
+        ("GET", space.clone(), b"", whole),
+        ("PATCH", space, b"{\"trash_days\":30}", whole),
         ("DELETE", "/api/v1/tokens/018f0000-0000-7000-8000-000000000000".to_owned(), b"", 404),
     ];
     for (method, path, body, status) in requests {

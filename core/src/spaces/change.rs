@@ -1,0 +1,80 @@
+//! Changing a space: its name, and what it keeps.
+
+use super::read::one;
+use super::{MAX_DAYS, MAX_VERSIONS, Space, the_only};
+use crate::auth::{self, Right};
+use crate::error::{Error, Result};
+use crate::ids::SpaceId;
+use crate::ports::{Db, Host, Platform, Statement};
+use crate::token::Token;
+
+/// The longest name. One line of a list.
+const MAX_NAME_BYTES: usize = 255;
+
+/// What is to change; what is None stays as it is. Of the policy, `Some(None)` takes a limit away.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Change {
+    /// Its name.
+    pub name: Option<String>,
+    /// [`super::Policy::versions_kept`].
+    pub versions_kept: Option<Option<u64>>,
+    /// [`super::Policy::versions_days`].
+    pub versions_days: Option<Option<u64>>,
+    /// [`super::Policy::trash_days`].
+    pub trash_days: Option<Option<u64>>,
+}
+
+/// Authorised in itself, so that looking and changing are one round trip.
+fn update() -> String {
+    format!(
+        "update spaces set name = coalesce(?4, name),
+                versions_kept = case when ?5 then ?6 else versions_kept end,
+                versions_days = case when ?7 then ?8 else versions_days end,
+                trash_days = case when ?9 then ?10 else trash_days end
+          where id = ?2 and {}",
+        auth::STILL_OWNS
+    )
+}
+
+/// Changes a space, which only its owners may. One round trip; safe to repeat.
+pub async fn change<P: Platform>(
+    platform: &P,
+    token: &Token,
+    space: &SpaceId,
+    change: &Change,
+) -> Result<Space> {
+    check(change)?;
+    let now = platform.host().now();
+    let mut update = Statement::new(update())
+        .bind(token.hash().to_string())
+        .bind(space)
+        .bind(now)
+        .bind(change.name.as_deref());
+    for limit in [change.versions_kept, change.versions_days, change.trash_days] {
+        update = update.bind(i64::from(limit.is_some())).bind(limit.flatten());
+    }
+    let batch = vec![auth::look_up(token, space, now), update, one(token, space)];
+    let results = platform.db().write(batch).await?;
+    let rows = |at: usize| results.get(at).map(Vec::as_slice).unwrap_or_default();
+    auth::authorise(rows(0).first(), Right::Own)?;
+    the_only(rows(2))
+}
+
+fn check(change: &Change) -> Result<()> {
+    let is_name = |name: &String| {
+        !name.is_empty() && name.len() <= MAX_NAME_BYTES && !name.chars().any(char::is_control)
+    };
+    if !change.name.as_ref().is_none_or(is_name) {
+        return Err(Error::invalid("name", "expected 1 to 255 bytes without control characters"));
+    }
+    for (field, limit, most) in [
+        ("versions_kept", change.versions_kept, MAX_VERSIONS),
+        ("versions_days", change.versions_days, MAX_DAYS),
+        ("trash_days", change.trash_days, MAX_DAYS),
+    ] {
+        if limit.flatten().is_some_and(|limit| !(1..=most).contains(&limit)) {
+            return Err(Error::invalid(field, format!("expected 1 to {most}, or null for no limit")));
+        }
+    }
+    Ok(())
+}
