@@ -98,6 +98,7 @@ async fn webdav<P: Platform, U: Upload>(platform: &P, parts: &Parts, upload: U) 
             "PUT" => dav::put(platform, request, upload).await,
             "DELETE" => dav::delete(platform, request).await,
             "PROPFIND" => dav::propfind(platform, request, upload).await,
+            "PROPPATCH" => dav::proppatch(platform, request, upload).await,
             "MKCOL" => dav::mkcol(platform, request, upload).await,
             "COPY" => dav::copy(platform, request).await,
             "MOVE" => dav::move_(platform, request).await,

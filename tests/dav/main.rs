@@ -2,4 +2,5 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
 
+mod properties;
 mod verbs;

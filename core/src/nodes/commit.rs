@@ -76,6 +76,15 @@ const COPY_VERSIONS: &str = concat!(
        from tree t cross join nodes o on o.n = t.n cross join versions v on v.id = o.version_id"
 );
 
+/// Their dead properties.
+const COPY_PROPERTIES: &str = concat!(
+    tree!(),
+    "insert into properties (node, namespace, name, xml)
+     select c.n, prop.namespace, prop.name, prop.xml
+       from tree t cross join properties prop on prop.node = t.n
+      cross join nodes c on c.id = t.head || printf('%012x', (t.n | t.mask) - (t.n & t.mask))"
+);
+
 /// What they add to the space.
 const COPY_BYTES: &str = concat!(
     tree!(),
@@ -230,6 +239,7 @@ impl Commit<'_> {
             on_copies(COPY_BYTES).bind(self.space),
             Statement::new(QUOTA).bind(self.space),
             on_copies(COPY_NODES).bind(self.now),
+            on_copies(COPY_PROPERTIES),
             on_copies(COPY_VERSIONS).bind(self.now).bind(&self.read.caller.account),
         ])
     }

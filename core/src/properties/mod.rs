@@ -1,13 +1,16 @@
 //! What WebDAV shows of a node: the facts that every node has, and dead properties, which clients set and we only keep.
 
+mod patch;
 mod read;
 
+pub use patch::{Change, MAX_PROPERTIES, MAX_PROPERTIES_BYTES, Patch, Patched, patch};
 pub use read::{Listing, Next, Page, Read, Root, read, read_on};
 
 use std::collections::BTreeMap;
 
+use crate::error::Result;
 use crate::ids::NodeId;
-use crate::ports::Timestamp;
+use crate::ports::{Row, Timestamp};
 
 /// A node and its properties.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +23,8 @@ pub struct Resource {
     pub created_at: Timestamp,
     /// When its content, or a folder's list of children, changed.
     pub modified_at: Timestamp,
+    /// Its entity tag, without quotes.
+    pub etag: String,
     /// Its content; None for a folder.
     pub file: Option<Facts>,
     /// Its dead properties, where they were asked for.
@@ -31,8 +36,6 @@ pub struct Resource {
 pub struct Facts {
     /// The size.
     pub size_bytes: u64,
-    /// The entity tag, without quotes.
-    pub etag: String,
     /// The media type.
     pub media_type: String,
     /// Digests that were verified at upload, base64 by algorithm.
@@ -48,4 +51,16 @@ pub struct Dead {
     pub name: String,
     /// The whole element as XML that needs no declarations around it.
     pub xml: String,
+}
+
+impl Dead {
+    fn read(row: &Row) -> Result<Self> {
+        let text = |column| -> Result<String> { Ok(row.text(column)?.to_owned()) };
+        Ok(Self { namespace: text("namespace")?, name: text("name")?, xml: text("xml")? })
+    }
+
+    /// What it counts against the limit of a node.
+    fn len(&self) -> usize {
+        self.namespace.len() + self.name.len() + self.xml.len()
+    }
 }

@@ -10,6 +10,8 @@ use crate::tree::{self, Address, walk};
 
 /// The most children of a page.
 const PAGE: usize = 1000;
+/// A page ends where its dead properties exceed so many bytes.
+const PAGE_BYTES: usize = 1_000_000;
 
 /// What is read.
 #[derive(Debug, Clone)]
@@ -18,6 +20,8 @@ pub struct Listing {
     pub address: Address,
     /// Its children too, if it is a folder.
     pub children: bool,
+    /// Dead properties too.
+    pub dead: bool,
 }
 
 /// What was found.
@@ -62,37 +66,72 @@ pub struct Next {
 /// The columns of a [`Resource`].
 macro_rules! resource {
     () => {
-        "n.id, n.name, n.name_nfc, n.kind, n.created_at, n.modified_at, b.size_bytes, b.etag, b.media_type, b.digests"
+        "n.id, n.name, n.name_nfc, n.kind, n.created_at, n.modified_at, n.changed_seq, b.size_bytes, b.etag, b.media_type, b.digests"
     };
 }
 
-const NODE: &str = concat!(
-    walk!(),
-    "select case when n.parent_id = '' then s.name end as space_name, s.used_bytes, s.quota_bytes, ",
-    resource!(),
-    "  from walk w cross join nodes n on n.id = w.id cross join spaces s on s.id = ?1
+/// A node's dead properties as JSON, or none.
+macro_rules! dead {
+    (true) => {
+        ", (select json_group_array(json_array(prop.namespace, prop.name, prop.xml)) from properties prop where prop.node = n.n) as dead"
+    };
+    (false) => {
+        ", '[]' as dead"
+    };
+}
+
+macro_rules! node {
+    ($dead:tt) => {
+        concat!(
+            walk!(),
+            "select case when n.parent_id = '' then s.name end as space_name, s.used_bytes, s.quota_bytes, ",
+            resource!(),
+            dead!($dead),
+            "  from walk w cross join nodes n on n.id = w.id cross join spaces s on s.id = ?1
        left join versions v on v.id = n.version_id
        left join blobs b on b.id = v.blob_id
       where w.depth = ?3"
-);
+        )
+    };
+}
 
-const CHILDREN: &str = concat!(
-    walk!(),
-    "select ",
-    resource!(),
-    "  from walk w cross join nodes n
+macro_rules! children {
+    ($dead:tt) => {
+        concat!(
+            walk!(),
+            "select ",
+            resource!(),
+            dead!($dead),
+            "  from walk w cross join nodes n
        left join versions v on v.id = n.version_id
        left join blobs b on b.id = v.blob_id
       where w.depth = ?3 and n.parent_id = w.id and n.trashed_at is null and n.name_nfc > ?4
       order by n.name_nfc limit ?5"
+        )
+    };
+}
+
+/// Children until their dead properties exceed ?6 bytes, the one that exceeds them included.
+const CHILDREN_WITH_DEAD: &str = concat!(
+    "select * from (select r.*, sum(length(r.dead)) over (rows unbounded preceding) as bytes from (",
+    children!(true),
+    ") r) where bytes - length(dead) <= ?6"
+);
+
+/// The dead properties of the node at the end of the walk.
+pub(super) const DEAD: &str = concat!(
+    walk!(),
+    "select prop.namespace, prop.name, prop.xml
+       from walk w cross join nodes n on n.id = w.id cross join properties prop on prop.node = n.n
+      where w.depth = ?3"
 );
 
 /// Reads the node at the address, and the first page of its children. One round trip.
 pub async fn read<P: Platform>(platform: &P, listing: &Listing) -> Result<Read> {
     let now = platform.host().now();
-    let mut batch = vec![auth::look_up_at(&listing.address, now), node(&listing.address)];
+    let mut batch = vec![auth::look_up_at(&listing.address, now), node(listing)];
     if listing.children {
-        batch.push(children(&listing.address, ""));
+        batch.push(children(listing, ""));
     }
     let results = platform.db().read(batch).await?;
     let rows = |at: usize| results.get(at).map(Vec::as_slice).unwrap_or_default();
@@ -113,7 +152,7 @@ pub async fn read<P: Platform>(platform: &P, listing: &Listing) -> Result<Read> 
 /// [`Conflict::Contended`] where the folder isn't there any more.
 pub async fn read_on<D: Db>(db: &D, listing: &Listing, next: Next) -> Result<Page> {
     let address = &listing.address;
-    let batch = vec![auth::look_up_at(address, next.asked_at), node(address), children(address, &next.after)];
+    let batch = vec![auth::look_up_at(address, next.asked_at), node(listing), children(listing, &next.after)];
     let results: Vec<Rows> = db.read(batch).await?;
     let rows = |at: usize| results.get(at).map(Vec::as_slice).unwrap_or_default();
     auth::authorise(rows(0).first(), Right::Read)?;
@@ -124,12 +163,14 @@ pub async fn read_on<D: Db>(db: &D, listing: &Listing, next: Next) -> Result<Pag
     page(rows(2), &next.folder, next.asked_at)
 }
 
-fn node(address: &Address) -> Statement {
-    bind(NODE, address)
+fn node(listing: &Listing) -> Statement {
+    bind(if listing.dead { node!(true) } else { node!(false) }, &listing.address)
 }
 
-fn children(address: &Address, after: &str) -> Statement {
-    bind(CHILDREN, address).bind(after).bind(PAGE as u64 + 1)
+fn children(listing: &Listing, after: &str) -> Statement {
+    let sql = if listing.dead { CHILDREN_WITH_DEAD } else { children!(false) };
+    let statement = bind(sql, &listing.address).bind(after).bind(PAGE as u64 + 1);
+    if listing.dead { statement.bind(PAGE_BYTES as u64) } else { statement }
 }
 
 fn bind(sql: &'static str, address: &Address) -> Statement {
@@ -137,14 +178,16 @@ fn bind(sql: &'static str, address: &Address) -> Statement {
 }
 
 fn page(rows: &[Row], folder: &NodeId, asked_at: Timestamp) -> Result<Page> {
-    let shown = rows.get(..PAGE).filter(|_| rows.len() > PAGE);
-    let next = match shown.and_then(<[Row]>::last) {
+    let bytes: usize = rows.iter().map(|row| row.text("dead").map_or(0, str::len)).sum();
+    let is_cut = rows.len() > PAGE || bytes > PAGE_BYTES;
+    let rows = rows.get(..PAGE).unwrap_or(rows);
+    let next = match rows.last().filter(|_| is_cut) {
         Some(last) => {
             Some(Next { folder: folder.clone(), after: last.text("name_nfc")?.to_owned(), asked_at })
         }
         None => None,
     };
-    let children = shown.unwrap_or(rows).iter().map(resource).collect::<Result<_>>()?;
+    let children = rows.iter().map(resource).collect::<Result<_>>()?;
     Ok(Page { children, next })
 }
 
@@ -154,17 +197,25 @@ fn resource(row: &Row) -> Result<Resource> {
         "folder" => None,
         _ => Some(Facts {
             size_bytes: row.unsigned("size_bytes")?,
-            etag: row.text("etag")?.to_owned(),
             media_type: row.text("media_type")?.to_owned(),
             digests: row.text_or_null("digests")?.map(manifest::from_json).transpose()?.unwrap_or_default(),
         }),
     };
+    let id = tree::id(row, "id", NodeId::parse)?;
+    let etag = match row.text_or_null("etag")? {
+        Some(etag) => etag.to_owned(),
+        None => tree::folder_etag(id.as_str(), row.unsigned("changed_seq")?),
+    };
     Ok(Resource {
-        id: tree::id(row, "id", NodeId::parse)?,
+        id,
+        etag,
         name: space_name.map_or_else(|| row.text("name"), Ok)?.to_owned(),
         created_at: Timestamp(row.integer("created_at")?),
         modified_at: Timestamp(row.integer("modified_at")?),
         file,
-        dead: Vec::<Dead>::new(),
+        dead: manifest::from_json::<Vec<(String, String, String)>>(row.text("dead")?)?
+            .into_iter()
+            .map(|(namespace, name, xml)| Dead { namespace, name, xml })
+            .collect(),
     })
 }

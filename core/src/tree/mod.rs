@@ -39,6 +39,15 @@ pub(crate) const PARENT_LIVES: &str = parent_lives!("128");
 /// The same for ?5 more names, one below the other.
 pub(crate) const PARENT_LIVES_FOR_MORE: &str = parent_lives!("129 - ?5");
 
+/// A condition in SQL: living folders lead up from the node ?4, which lives itself, to the root of the space ?2.
+pub(crate) const LIVES: &str = "exists (
+    with recursive up (id, parent_id) as (
+      select id, parent_id from nodes where id = ?4 and trashed_at is null
+      union all
+      select n.id, n.parent_id from up u cross join nodes n where n.id = u.parent_id and n.trashed_at is null
+    )
+    select 1 from up u cross join spaces s on s.root_id = u.id where s.id = ?2)";
+
 /// Whose request, and what it is about.
 #[derive(Debug, Clone)]
 pub struct Address {

@@ -7,7 +7,7 @@ use ledge_core::plan::ReadPlan;
 use ledge_core::ports::Host;
 
 use super::xml::escape;
-use super::{Content, empty, options};
+use super::{Content, in_xml, options};
 use crate::problem;
 
 /// Why a request failed.
@@ -59,10 +59,8 @@ pub(crate) fn response(host: &impl Host, failure: &Failure) -> Response<Content>
          <L:detail>{}</L:detail></D:error>",
         escape(&detail)
     );
-    let mut response = empty(status);
-    *response.body_mut() = Content::Plan(ReadPlan::inline(body));
+    let mut response = in_xml(status, Content::Plan(ReadPlan::inline(body)));
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/xml; charset=utf-8"));
     if let Failure::Core(error) = failure {
         problem::describe(headers, error);
     }

@@ -16,6 +16,7 @@ mod move_;
 mod options;
 mod place;
 mod propfind;
+mod proppatch;
 mod props;
 mod put;
 mod xml;
@@ -28,11 +29,12 @@ pub(crate) use mkcol::mkcol;
 pub(crate) use move_::move_;
 pub(crate) use options::{not_allowed, options};
 pub(crate) use propfind::propfind;
+pub(crate) use proppatch::proppatch;
 pub(crate) use put::put;
 
 use futures::stream::LocalBoxStream;
 use http::request::Parts;
-use http::{Response, StatusCode};
+use http::{HeaderValue, Response, StatusCode, header};
 use ledge_core::error::Error;
 use ledge_core::mount;
 use ledge_core::plan::ReadPlan;
@@ -77,6 +79,20 @@ pub(crate) async fn request<'a, P: Platform>(platform: &P, parts: &'a Parts) -> 
         address: Address { token, space: mount.space, base: mount.base, path: path_names },
         names_collection: path.is_empty() || path.ends_with('/'),
     })
+}
+
+/// A 207 that is known before it is sent.
+fn multistatus(text: xml::Multistatus) -> Response<Content> {
+    in_xml(StatusCode::MULTI_STATUS, Content::Plan(ReadPlan::inline(text.end())))
+}
+
+/// An answer in XML.
+fn in_xml(status: StatusCode, content: Content) -> Response<Content> {
+    let mut response = Response::new(content);
+    *response.status_mut() = status;
+    let media_type = HeaderValue::from_static("application/xml; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, media_type);
+    response
 }
 
 /// An answer without a body.

@@ -2,9 +2,8 @@
 
 use futures::StreamExt;
 use futures::stream::{self, try_unfold};
-use http::{HeaderValue, Response, StatusCode, header};
+use http::StatusCode;
 use ledge_core::error::Error;
-use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{Db, Platform, Upload};
 use ledge_core::properties::{self, Listing, Next, Resource, Root};
 
@@ -12,7 +11,7 @@ use super::depth::{Depth, depth};
 use super::href::href;
 use super::props::{Wanted, propstats};
 use super::xml::{self, Multistatus};
-use super::{Answer, Content, Failure, Request, body};
+use super::{Answer, Content, Failure, Request, body, in_xml, multistatus};
 
 /// Answers 207. The first page is read before the status is sent; further ones while it is sent, so that memory doesn't
 /// grow with the folder. An error then breaks the connection.
@@ -27,7 +26,7 @@ pub(crate) async fn propfind<P: Platform>(platform: &P, request: Request<'_>, up
         }
     };
     let wanted = xml::propfind(&body::read(upload).await?)?;
-    let listing = Listing { address: request.address, children };
+    let listing = Listing { address: request.address, children, dead: wanted.dead() };
     let read = properties::read(platform, &listing).await?;
     let writer = Writer { listing, wanted, root: read.root };
     let mut text = Multistatus::begin();
@@ -36,17 +35,13 @@ pub(crate) async fn propfind<P: Platform>(platform: &P, request: Request<'_>, up
         writer.write(&mut text, child, Some(&child.name));
     }
     let content = match read.page.next {
-        None => Content::Plan(ReadPlan::inline(text.end())),
+        None => return Ok(multistatus(text)),
         Some(next) => {
             let first = stream::iter([Ok(text.part())]);
             Content::Pieces(first.chain(rest(platform.db().detached(), writer, next)).boxed_local())
         }
     };
-    let mut response = Response::new(content);
-    *response.status_mut() = StatusCode::MULTI_STATUS;
-    let media_type = HeaderValue::from_static("application/xml; charset=utf-8");
-    response.headers_mut().insert(header::CONTENT_TYPE, media_type);
-    Ok(response)
+    Ok(in_xml(StatusCode::MULTI_STATUS, content))
 }
 
 /// The pages after the first one.

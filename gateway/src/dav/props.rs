@@ -69,7 +69,17 @@ pub(super) fn propstats(resource: &Resource, root: Root, wanted: &Wanted) -> [(&
         }
         Wanted::Names => found = names(resource, root),
     }
-    [("200 OK", found), ("404 Not Found", missing)]
+    [("200 OK</D:status>", found), ("404 Not Found</D:status>", missing)]
+}
+
+impl Wanted {
+    /// Whether dead properties have to be looked up.
+    pub(super) fn dead(&self) -> bool {
+        match self {
+            Self::All(_) | Self::Names => true,
+            Self::These(names) => names.iter().any(|name| !is_live(name)),
+        }
+    }
 }
 
 /// The names of all that there are.
@@ -106,7 +116,7 @@ fn live(resource: &Resource, root: Root, name: &Name) -> Option<String> {
         "displayname" => escape(&resource.name).into_owned(),
         "getcontentlength" | "size" => number(file?.size_bytes),
         "getcontenttype" => escape(&file?.media_type).into_owned(),
-        "getetag" => quoted(&file?.etag),
+        "getetag" => quoted(&resource.etag),
         "getlastmodified" | "Win32LastModifiedTime" => http_date(resource.modified_at),
         "resourcetype" => if is_folder { "<D:collection/>" } else { "" }.to_owned(),
         "supportedlock" => LOCKS.to_owned(),

@@ -6,7 +6,7 @@ mod digests;
 mod disposition;
 
 pub(crate) use conditions::{conditions, if_range};
-pub(crate) use dates::{http_date, parse_rfc3339, rfc3339, rfc3339_secs};
+pub(crate) use dates::{http_date, parse_http_date, parse_rfc3339, rfc3339, rfc3339_secs};
 pub(crate) use digests::{expected_digests, oc_checksum, wanted_digests};
 pub(crate) use disposition::content_disposition;
 

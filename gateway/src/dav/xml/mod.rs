@@ -1,11 +1,12 @@
 //! XML in and out.
 
+mod literal;
 mod read;
 mod request;
 mod write;
 
 pub(super) use read::parse;
-pub(super) use request::propfind;
+pub(super) use request::{Instruction, propertyupdate, propfind};
 pub(super) use write::{Multistatus, element, escape};
 
 /// The namespace of WebDAV's own elements.

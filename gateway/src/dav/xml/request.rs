@@ -1,10 +1,12 @@
 //! What requests say in XML. Elements that a standard may add are ignored (RFC 4918 section 17).
 
 use http::StatusCode;
+use ledge_core::properties::Dead;
 use roxmltree::Node;
 
 use super::super::Failure;
 use super::super::props::Wanted;
+use super::literal::literal;
 use super::{DAV, Name, parse};
 
 /// How many properties a request may name.
@@ -34,6 +36,65 @@ pub(in crate::dav) fn propfind(bytes: &[u8]) -> Result<Wanted, Failure> {
         }
         _ => Ok(wanted),
     }
+}
+
+/// One step of a PROPPATCH.
+pub(in crate::dav) enum Instruction {
+    /// Set a property.
+    Set {
+        /// What to keep.
+        dead: Dead,
+        /// The text in it.
+        text: String,
+    },
+    /// Remove it.
+    Remove(Name),
+}
+
+impl Instruction {
+    /// Which property it is about.
+    pub(in crate::dav) fn name(&self) -> Name {
+        match self {
+            Self::Set { dead, .. } => Name { namespace: dead.namespace.clone(), local: dead.name.clone() },
+            Self::Remove(name) => name.clone(),
+        }
+    }
+}
+
+/// A PROPPATCH's body.
+pub(in crate::dav) fn propertyupdate(bytes: &[u8]) -> Result<Vec<Instruction>, Failure> {
+    let document = parse(bytes)?;
+    let root = document.root_element();
+    let refuse = |reason: &str| Failure::new(StatusCode::BAD_REQUEST, format!("the XML body: {reason}"));
+    if !root.has_tag_name((DAV, "propertyupdate")) {
+        return Err(refuse("expected a DAV:propertyupdate element"));
+    }
+    let mut instructions = Vec::new();
+    for step in root.children() {
+        let sets = step.has_tag_name((DAV, "set"));
+        if !sets && !step.has_tag_name((DAV, "remove")) {
+            continue;
+        }
+        let props = step.children().filter(|node| node.has_tag_name((DAV, "prop")));
+        for property in props.flat_map(|prop| prop.children()).filter(Node::is_element) {
+            let name = name(property);
+            instructions.push(if sets {
+                let text =
+                    property.descendants().filter(Node::is_text).filter_map(|node| node.text()).collect();
+                let xml = literal(property);
+                Instruction::Set { dead: Dead { namespace: name.namespace, name: name.local, xml }, text }
+            } else {
+                Instruction::Remove(name)
+            });
+        }
+    }
+    if instructions.is_empty() {
+        return Err(refuse("it sets and removes nothing"));
+    }
+    if instructions.len() > MAX_PROPERTIES {
+        return Err(refuse("it names too many properties"));
+    }
+    Ok(instructions)
 }
 
 /// The names of the elements in an element, each once.

@@ -70,7 +70,7 @@ impl Multistatus {
         Self { text: String::new() }
     }
 
-    /// A response with its properties, by status; a status without properties is left out. `href` is safe as it is.
+    /// A response with its properties, by status (which ends its own element, and says more after it); a status without properties is left out. `href` is safe as it is.
     pub(in crate::dav) fn response(&mut self, href: &str, propstats: &[(&str, String)]) {
         self.text.extend(["<D:response><D:href>", href, "</D:href>"]);
         let mut any = false;
@@ -80,14 +80,14 @@ impl Multistatus {
         }
         if !any {
             // RFC 4918 wants one propstat at least.
-            self.propstat("200 OK", "");
+            self.propstat("200 OK</D:status>", "");
         }
         self.text.push_str("</D:response>\n");
     }
 
     fn propstat(&mut self, status: &str, props: &str) {
         self.text.extend(["<D:propstat><D:prop>", props, "</D:prop><D:status>HTTP/1.1 ", status]);
-        self.text.push_str("</D:status></D:propstat>");
+        self.text.push_str("</D:propstat>");
     }
 
     /// Ends it.
