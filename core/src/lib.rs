@@ -21,6 +21,7 @@ pub mod bootstrap;
 pub mod changes;
 pub mod files;
 pub mod folders;
+pub mod idempotency;
 pub mod ingest;
 pub mod jobs;
 pub mod locks;

@@ -81,7 +81,7 @@ pub(crate) fn status(error: &Error) -> StatusCode {
 }
 
 /// Every code there is. docs/API.md explains each, and the OpenAPI document lists them.
-pub(crate) const CODES: [&str; 32] = [
+pub(crate) const CODES: &[&str] = &[
     "invalid",
     "bad_target",
     "malformed_request",
@@ -101,6 +101,8 @@ pub(crate) const CODES: [&str; 32] = [
     "current_version",
     "not_locked",
     "contended",
+    "secret_shown_once",
+    "idempotency_key_reused",
     "parent_gone",
     "resync",
     "too_many_nodes",

@@ -132,12 +132,14 @@ async fn rest<P: Platform, U: Upload>(platform: &P, parts: &Parts, upload: U) ->
 
         (Resource::Changes, &Method::GET | &Method::HEAD) => rest::changes::get(platform, matched).await,
 
-        (Resource::Nodes, &Method::POST) => rest::nodes::batch(platform, matched, upload).await,
+        (Resource::Nodes, &Method::POST) => rest::once(platform, matched, upload, rest::nodes::batch).await,
 
         (Resource::Trash, &Method::GET | &Method::HEAD) => rest::trash::list(platform, matched).await,
         (Resource::Trash, &Method::DELETE) => rest::trash::empty(platform, matched).await,
         (Resource::Trashed, &Method::DELETE) => rest::trash::purge(platform, matched).await,
-        (Resource::TrashedRestore, &Method::POST) => rest::trash::restore(platform, matched, upload).await,
+        (Resource::TrashedRestore, &Method::POST) => {
+            rest::once(platform, matched, upload, rest::trash::restore).await
+        }
 
         (Resource::Locks, &Method::GET | &Method::HEAD) => rest::locks::list(platform, matched).await,
         (Resource::Lock, &Method::DELETE) => rest::locks::delete(platform, matched).await,
@@ -145,14 +147,16 @@ async fn rest<P: Platform, U: Upload>(platform: &P, parts: &Parts, upload: U) ->
         (Resource::Search, &Method::GET | &Method::HEAD) => rest::search::get(platform, matched).await,
 
         (Resource::Versions, &Method::GET | &Method::HEAD) => rest::versions::list(platform, matched).await,
-        (Resource::Versions, &Method::POST) => rest::versions::post(platform, matched, upload).await,
+        (Resource::Versions, &Method::POST) => {
+            rest::once(platform, matched, upload, rest::versions::post).await
+        }
         (Resource::Versions, &Method::PATCH) => rest::versions::patch(platform, matched, upload).await,
         (Resource::Versions, &Method::DELETE) => rest::versions::delete(platform, matched).await,
 
         (Resource::Job, &Method::GET | &Method::HEAD) => rest::jobs::list(platform, parts).await,
 
         (Resource::Tokens, &Method::GET | &Method::HEAD) => rest::tokens::list(platform, parts).await,
-        (Resource::Tokens, &Method::POST) => rest::tokens::post(platform, parts, upload).await,
+        (Resource::Tokens, &Method::POST) => rest::once(platform, matched, upload, rest::tokens::post).await,
         (Resource::Token, &Method::DELETE) => rest::tokens::delete(platform, parts, matched.path).await,
 
         (Resource::OpenApi, &Method::GET | &Method::HEAD) => Ok(openapi::get()),

@@ -8,6 +8,7 @@ mod changes;
 mod files;
 mod folder_tokens;
 mod folders;
+mod idempotency;
 mod jobs;
 mod nodes;
 mod openapi;

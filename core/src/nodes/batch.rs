@@ -22,6 +22,17 @@ pub async fn batch<P: Platform>(
     space: &SpaceId,
     operations: &[Operation],
 ) -> Result<Vec<Outcome>> {
+    batch_telling(platform, token, space, operations, &|_| Ok(())).await
+}
+
+/// The same; tells what the operations will have come to before each attempt to commit them.
+pub async fn batch_telling<P: Platform>(
+    platform: &P,
+    token: &Token,
+    space: &SpaceId,
+    operations: &[Operation],
+    tell: &dyn Fn(&[Outcome]) -> Result<()>,
+) -> Result<Vec<Outcome>> {
     check(operations)?;
     for _ in 0..ATTEMPTS {
         let read = read(platform, token, space, operations).await?;
@@ -36,6 +47,7 @@ pub async fn batch<P: Platform>(
         if plan.places.is_empty() {
             return Ok(plan.outcomes);
         }
+        tell(&plan.outcomes)?;
         let now = platform.host().now();
         let commit = Commit { token, space, read: &read, now, plan: &plan };
         match commit.run(platform).await {

@@ -12,7 +12,7 @@ mod numbers;
 mod read;
 mod view;
 
-pub use batch::batch;
+pub use batch::{batch, batch_telling};
 pub use delete::delete;
 
 use crate::conditions::Conditions;

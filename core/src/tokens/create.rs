@@ -54,11 +54,17 @@ const REACH: &str = "with recursive up (id, parent_id) as (
            asker.folder_id is null or exists (select 1 from up u where u.id = asker.folder_id) as is_within
       from tokens asker where asker.hash = ?1";
 
-/// Makes a token that may do no more than the one that asks. Two round trips.
+/// Makes a token that may do no more than the one that asks. Two round trips. Tells what it will have made before each
+/// attempt to commit it.
 ///
 /// # Errors
 /// [`Error::NotFound`] for a space or folder out of its reach, [`Error::TokenForbids`] for other rights that it lacks.
-pub async fn create<P: Platform>(platform: &P, asking: &Token, request: &Create) -> Result<Created> {
+pub async fn create<P: Platform>(
+    platform: &P,
+    asking: &Token,
+    request: &Create,
+    tell: &dyn Fn(&Created) -> Result<()>,
+) -> Result<Created> {
     let host = platform.host();
     check(request, host.now())?;
     let id = TokenId::new(host);
@@ -73,10 +79,11 @@ pub async fn create<P: Platform>(platform: &P, asking: &Token, request: &Create)
         let mut rows = || results.next().unwrap_or_default();
         let limits = auth::limits(rows().first())?;
         let token = narrow(request, &limits, rows().first(), id.clone(), now)?;
-        let secret = Token::new(host);
+        let created = Created { secret: Token::new(host), token };
+        tell(&created)?;
         let happened = Statement::new("select 1 from tokens where id = ?1").bind(&id);
-        match write_once(platform, statements(asking, &token, &secret, &limits.account), &happened).await {
-            Ok(()) => return Ok(Created { secret, token }),
+        match write_once(platform, statements(asking, &created, &limits.account), &happened).await {
+            Ok(()) => return Ok(created),
             // The token that asks has changed: what it is now says what the answer is.
             Err(Refused::TargetChanged) => {}
             Err(Refused::For(error)) => return Err(error),
@@ -85,7 +92,8 @@ pub async fn create<P: Platform>(platform: &P, asking: &Token, request: &Create)
     Err(Error::Conflict(Conflict::Contended))
 }
 
-fn statements(asking: &Token, token: &Entry, secret: &Token, account: &AccountId) -> Vec<Statement> {
+fn statements(asking: &Token, created: &Created, account: &AccountId) -> Vec<Statement> {
+    let Created { secret, token } = created;
     let guard = Statement::new(format!(
         "insert into guard (why) select 'access_gone' where not {}",
         auth::STILL_GRANTS

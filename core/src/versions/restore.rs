@@ -41,26 +41,31 @@ pub struct Restored {
 /// A restore without conditions runs again when it loses a race; so often, and it has lost to as many others.
 const ATTEMPTS: usize = 200;
 
-/// Makes a new version with the content of an older one. Two round trips.
-pub async fn restore<P: Platform>(platform: &P, request: &Restore) -> Result<Restored> {
+/// Makes a new version with the content of an older one. Two round trips. Tells what it will have made before each attempt
+/// to commit it.
+pub async fn restore<P: Platform>(
+    platform: &P,
+    request: &Restore,
+    tell: &dyn Fn(&Restored) -> Result<()>,
+) -> Result<Restored> {
     let address = &request.address;
     let version = VersionId::new(platform.host());
     for _ in 0..ATTEMPTS {
         let target = Target::find(platform, address, &request.version, &request.conditions).await?;
         let now = platform.host().now();
         let batch = statements(&target, address, &version, now)?;
+        let restored = Restored {
+            node: target.node,
+            version: version.clone(),
+            modified_at: now,
+            etag: target.version.etag,
+            size_bytes: target.version.size_bytes,
+            media_type: target.version.media_type,
+        };
+        tell(&restored)?;
         let happened = Statement::new("select 1 from versions where id = ?1").bind(&version);
         match write_once(platform, batch, &happened).await {
-            Ok(()) => {
-                return Ok(Restored {
-                    node: target.node,
-                    version,
-                    modified_at: now,
-                    etag: target.version.etag,
-                    size_bytes: target.version.size_bytes,
-                    media_type: target.version.media_type,
-                });
-            }
+            Ok(()) => return Ok(restored),
             Err(Refused::TargetChanged) => {}
             Err(Refused::For(error)) => return Err(error),
         }

@@ -65,6 +65,10 @@ fn complete(operation: &mut Operation, path: &str) {
     parameters.extend(operation.parameters.take().unwrap_or_default());
     operation.parameters = (!parameters.is_empty()).then_some(parameters);
     let responses = &mut operation.responses.responses;
+    if operation.parameters.iter().flatten().any(|it| it.name == "Idempotency-Key") {
+        let reused = "`idempotency_key_reused`: another request had this key.";
+        responses.insert("422".to_owned(), ResponseBuilder::new().description(reused).into());
+    }
     if operation.security.is_none() {
         operation.security = Some(vec![SecurityRequirement::new(SCHEME, Vec::<String>::new())]);
         for (status, name, _) in ERRORS {

@@ -35,6 +35,18 @@ impl IntoParams for Reading {
     }
 }
 
+/// What the client calls its request.
+pub(crate) struct IdempotencyKey;
+
+impl IntoParams for IdempotencyKey {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        vec![header(
+            "Idempotency-Key",
+            "The same request with the same key is done once, for 24 hours: 1 to 255 visible characters.",
+        )]
+    }
+}
+
 /// A list that is newest first: 100 items a page, or `limit`.
 pub(crate) struct Page;
 

@@ -17,7 +17,10 @@ impl PartialSchema for Problem {
             .property("type", text().description(Some("`urn:ledge:problem:` and the code.")))
             .property("title", text())
             .property("status", number().minimum(Some(400)).maximum(Some(599)))
-            .property("code", text().enum_values(Some(CODES)).description(Some("Stable: for programs.")))
+            .property(
+                "code",
+                text().enum_values(Some(CODES.iter().copied())).description(Some("Stable: for programs.")),
+            )
             .property("detail", text().description(Some("For people.")))
             .property("field", text().description(Some("What was wrong with the input.")))
             .property("operation", number().minimum(Some(0)).description(Some("Which of a batch, from 0.")))

@@ -88,5 +88,9 @@ fn every_code_of_a_problem_is_explained_in_the_manual() {
             cells.next()?.strip_prefix('`')?.strip_suffix('`')
         })
         .collect();
-    assert_eq!(explained, CODES.into_iter().collect(), "docs/API.md, \"Errors\", and CODES in problem.rs");
+    assert_eq!(
+        explained,
+        CODES.iter().copied().collect(),
+        "docs/API.md, \"Errors\", and CODES in problem.rs"
+    );
 }

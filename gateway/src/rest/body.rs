@@ -20,7 +20,8 @@ pub(super) async fn read_or_default<T: DeserializeOwned + Default>(upload: impl 
     if bytes.is_empty() { Ok(T::default()) } else { parse(&bytes) }
 }
 
-async fn bytes(mut upload: impl Upload) -> Result<Vec<u8>> {
+/// Reads a body to its end.
+pub(super) async fn bytes(mut upload: impl Upload) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     while upload.read(&mut bytes, PIECE_BYTES).await? > 0 {
         if bytes.len() > MAX_BODY_BYTES {

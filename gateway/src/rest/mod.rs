@@ -10,12 +10,15 @@ pub(crate) mod jobs;
 pub(crate) mod locks;
 mod members;
 pub(crate) mod nodes;
+mod once;
 mod query;
 pub(crate) mod search;
 pub(crate) mod spaces;
 pub(crate) mod tokens;
 pub(crate) mod trash;
 pub(crate) mod versions;
+
+pub(crate) use once::once;
 
 use http::{HeaderValue, Response, StatusCode, header};
 use ledge_core::error::{Error, Result};

@@ -127,7 +127,8 @@ fn no_statement_scans_a_table() {
         let newest = "select id as it from nodes where trashed_at is not null order by trashed_at, n";
         for trashed in drive.column(newest).await {
             let Value::Text(id) = trashed else { unreachable!("ids are text") };
-            let restore = drive.request("POST", &format!("trash/{id}/restore"), b"");
+            let mut restore = drive.request("POST", &format!("trash/{id}/restore"), b"");
+            restore.headers_mut().insert("idempotency-key", id.parse().unwrap());
             assert_eq!(drive.send(&platform, restore).await.status, 200);
         }
         assert_eq!(drive.send(&platform, drive.request("DELETE", "folders/copies", b"")).await.status, 204);
@@ -175,6 +176,7 @@ where
     let body = format!("{{\"name\":\"a\",\"space_id\":\"{space}\",\"folder_id\":\"{folder}\"}}");
     let mut create = drive.request("POST", "", body.leak().as_bytes());
     *create.uri_mut() = "/api/v1/tokens".parse().unwrap();
+    create.headers_mut().insert("idempotency-key", "k".parse().unwrap());
     let answer = drive.send(platform, create).await;
     assert_eq!(answer.status, 201);
     let token: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();

@@ -2,7 +2,8 @@
 
 use http::{Response, StatusCode};
 use ledge_core::error::Result;
-use ledge_core::nodes;
+use ledge_core::idempotency::Once;
+use ledge_core::nodes::{self, Outcome};
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{Platform, Upload};
 use serde::Serialize;
@@ -11,6 +12,8 @@ use utoipa::ToSchema;
 use super::Report;
 use super::operations::{Batch, Wanted};
 use crate::address::space;
+use crate::openapi::parameters::IdempotencyKey;
+use crate::rest::once::note;
 use crate::rest::query::Query;
 use crate::rest::{body, json};
 use crate::routes::Matched;
@@ -24,6 +27,7 @@ struct Reports {
 /// Does all operations, or none.
 #[utoipa::path(
     post, path = "/api/v1/spaces/{space}/nodes/batch",
+    params(IdempotencyKey),
     request_body = Batch,
     responses(
         (status = 200, description = "What each operation came to.", body = Reports),
@@ -35,7 +39,7 @@ struct Reports {
     ),
 )]
 pub(crate) async fn batch<P: Platform, U: Upload>(
-    platform: &P,
+    once: &Once<'_, P>,
     matched: Matched<'_>,
     upload: U,
 ) -> Result<Response<ReadPlan>> {
@@ -47,6 +51,9 @@ pub(crate) async fn batch<P: Platform, U: Upload>(
         .enumerate()
         .map(|(index, wanted): (usize, Wanted)| wanted.read().map_err(|error| error.of_operation(index)))
         .collect::<Result<Vec<_>>>()?;
-    let outcomes = nodes::batch(platform, &token, &space, &operations).await?;
-    json(StatusCode::OK, &Reports { results: outcomes.into_iter().map(Report::from).collect() })
+    let answer = |outcomes: &[Outcome]| {
+        json(StatusCode::OK, &Reports { results: outcomes.iter().cloned().map(Report::from).collect() })
+    };
+    let tell = |outcomes: &[Outcome]| answer(outcomes).map(|answer| note(once, answer));
+    answer(&nodes::batch_telling(once, &token, &space, &operations, &tell).await?)
 }

@@ -1,8 +1,8 @@
 //! POST of a token: makes one, and shows its secret this once.
 
-use http::request::Parts;
 use http::{Response, StatusCode};
 use ledge_core::error::{Error, Result};
+use ledge_core::idempotency::Once;
 use ledge_core::ids::{NodeId, SpaceId};
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{Platform, Upload};
@@ -14,10 +14,13 @@ use utoipa::ToSchema;
 use super::Token;
 use crate::credentials;
 use crate::headers::parse_rfc3339;
+use crate::openapi::parameters::IdempotencyKey;
 use crate::openapi::words::{self, Rights, Time};
 use crate::rest::json;
 use crate::rest::members::Members;
+use crate::rest::once::note_secret;
 use crate::rest::query::Query;
+use crate::routes::Matched;
 
 /// A new token, with its secret.
 #[derive(Serialize, ToSchema)]
@@ -51,21 +54,26 @@ const MEMBERS: [&str; 6] = ["name", "expires_at", "space_id", "folder_id", "righ
 /// Makes a token: 201 with the secret.
 #[utoipa::path(
     post, path = "/api/v1/tokens",
+    params(IdempotencyKey),
     request_body = Wanted,
     responses(
         (status = 201, description = "The new token, with its secret.", body = Created),
-        (status = 409, description = "`contended`."),
+        (status = 409, description = "`contended`, or `secret_shown_once` where the same request was answered before."),
     ),
 )]
 pub(crate) async fn post<P: Platform, U: Upload>(
-    platform: &P,
-    parts: &Parts,
+    once: &Once<'_, P>,
+    matched: Matched<'_>,
     upload: U,
 ) -> Result<Response<ReadPlan>> {
-    let asking = credentials::token(&parts.headers)?;
-    Query::read(&parts.uri, &[])?;
+    let asking = credentials::token(&matched.parts.headers)?;
+    Query::read(&matched.parts.uri, &[])?;
     let request = request(&Members::read(upload, &MEMBERS).await?)?;
-    let created = tokens::create(platform, &asking, &request).await?;
+    let tell = |_: &tokens::Created| {
+        note_secret(once);
+        Ok(())
+    };
+    let created = tokens::create(once, &asking, &request, &tell).await?;
     json(StatusCode::CREATED, &Created { token: created.secret.reveal(), entry: Token::from(created.token) })
 }
 

@@ -2,16 +2,19 @@
 
 use http::{Response, StatusCode};
 use ledge_core::error::{Error, Result};
+use ledge_core::idempotency::Once;
 use ledge_core::ids::NodeId;
-use ledge_core::nodes::{self, Expected, Operation, Target, Verb};
+use ledge_core::nodes::{self, Expected, Operation, Outcome, Target, Verb};
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{Platform, Upload};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::address::space;
+use crate::openapi::parameters::IdempotencyKey;
 use crate::openapi::words::Conflict;
 use crate::rest::nodes::{Place, Report, conflict};
+use crate::rest::once::note;
 use crate::rest::query::Query;
 use crate::rest::{body, json};
 use crate::routes::Matched;
@@ -29,6 +32,7 @@ struct Wanted {
 /// Restores the node, with all below.
 #[utoipa::path(
     post, path = "/api/v1/spaces/{space}/trash/{id}/restore",
+    params(IdempotencyKey),
     request_body(content = Option<Wanted>, description = "Where to; without a body to where it was."),
     responses(
         (status = 200, description = "Where it is now.", body = Report),
@@ -37,7 +41,7 @@ struct Wanted {
     ),
 )]
 pub(crate) async fn restore<P: Platform, U: Upload>(
-    platform: &P,
+    once: &Once<'_, P>,
     matched: Matched<'_>,
     upload: U,
 ) -> Result<Response<ReadPlan>> {
@@ -52,6 +56,8 @@ pub(crate) async fn restore<P: Platform, U: Upload>(
         expected: Expected::Any,
         alone: false,
     };
-    let outcomes = nodes::batch(platform, &token, &space, &[operation]).await.map_err(Error::alone)?;
-    json(StatusCode::OK, &outcomes.into_iter().map(Report::from).next())
+    let answer = |outcomes: &[Outcome]| json(StatusCode::OK, &outcomes.first().cloned().map(Report::from));
+    let tell = |outcomes: &[Outcome]| answer(outcomes).map(|answer| note(once, answer));
+    let outcomes = nodes::batch_telling(once, &token, &space, &[operation], &tell).await;
+    answer(&outcomes.map_err(Error::alone)?)
 }

@@ -2,19 +2,21 @@
 
 use http::{Response, StatusCode, header};
 use ledge_core::error::{Error, Result};
+use ledge_core::idempotency::Once;
 use ledge_core::ids::VersionId;
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{Platform, Upload};
-use ledge_core::versions::{self, Restore};
+use ledge_core::versions::{self, Restore, Restored};
 
 use utoipa::ToSchema;
 
 use crate::address::address;
 use crate::headers::{conditions, http_date, quoted, rfc3339, set};
-use crate::openapi::parameters::Conditions;
+use crate::openapi::parameters::{Conditions, IdempotencyKey};
 use crate::rest::files::SavedFile;
 use crate::rest::json;
 use crate::rest::members::Members;
+use crate::rest::once::note;
 use crate::rest::query::Query;
 use crate::routes::Matched;
 
@@ -31,7 +33,7 @@ struct Wanted {
 /// Restores the version that the body names: 201 with the file as it is then.
 #[utoipa::path(
     post, path = "/api/v1/spaces/{space}/versions/{path}",
-    params(Conditions),
+    params(Conditions, IdempotencyKey),
     request_body = Wanted,
     responses(
         (status = 201, description = "The file as it is then.", body = SavedFile, headers(
@@ -44,7 +46,7 @@ struct Wanted {
     ),
 )]
 pub(crate) async fn post<P: Platform, U: Upload>(
-    platform: &P,
+    once: &Once<'_, P>,
     matched: Matched<'_>,
     upload: U,
 ) -> Result<Response<ReadPlan>> {
@@ -54,7 +56,12 @@ pub(crate) async fn post<P: Platform, U: Upload>(
     let version = body.text("restore")?.and_then(VersionId::parse);
     let version = version.ok_or_else(|| Error::invalid("restore", "expected a version's id"))?;
     let request = Restore { address, version, conditions: conditions(&matched.parts.headers) };
-    let restored = versions::restore(platform, &request).await?;
+    let answer = |restored: &Restored| answer(&matched, &request, restored);
+    let tell = |restored: &Restored| answer(restored).map(|answer| note(once, answer));
+    answer(&versions::restore(once, &request, &tell).await?)
+}
+
+fn answer(matched: &Matched<'_>, request: &Restore, restored: &Restored) -> Result<Response<ReadPlan>> {
     let file = SavedFile {
         id: restored.node.as_str(),
         name: request.address.path.last().map(|name| name.as_str()).unwrap_or_default(),
