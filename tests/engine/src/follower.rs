@@ -14,6 +14,7 @@ type Known = (String, String, Option<String>);
 #[derive(Debug)]
 pub struct Follower {
     cursor: String,
+    root: String,
     nodes: BTreeMap<String, Known>,
     /// Folders of which it doesn't know what is below.
     unlisted: HashSet<String>,
@@ -23,8 +24,9 @@ impl Follower {
     /// Begins: asks where the feed ends, then lists everything.
     pub async fn new(drive: &Drive) -> Self {
         let cursor = text(&get(drive, "changes").await["cursor"]);
-        let mut follower = Self { cursor, nodes: BTreeMap::new(), unlisted: HashSet::new() };
         let root = text(&get(drive, "folders/").await["folder"]["id"]);
+        let mut follower =
+            Self { cursor, root: root.clone(), nodes: BTreeMap::new(), unlisted: HashSet::new() };
         follower.list(drive, &root).await;
         follower
     }
@@ -42,9 +44,14 @@ impl Follower {
     /// Reads to the end, while nobody writes; the copy is the tree then.
     pub async fn catch_up(&mut self, drive: &Drive) {
         while self.follow(drive, 7).await {}
-        for folder in std::mem::take(&mut self.unlisted) {
+        // A folder whose way up isn't known yet lies in another one of them, and is listed with that.
+        let unlisted = std::mem::take(&mut self.unlisted);
+        let (known, deeper): (Vec<_>, Vec<_>) =
+            unlisted.into_iter().partition(|folder| self.leads_to_the_root(folder));
+        for folder in known {
             self.list(drive, &folder).await;
         }
+        assert!(deeper.iter().all(|folder| self.leads_to_the_root(folder)), "{deeper:?}");
         let columns = "select id || '|' || parent_id || '|' || name || '|' || coalesce(version_id, '') as it";
         let living = "from nodes where parent_id <> '' and trashed_at is null and id in (
             with recursive down (id) as (
@@ -101,6 +108,14 @@ impl Follower {
                 }
             }
         }
+    }
+
+    fn leads_to_the_root(&self, id: &str) -> bool {
+        let mut at = id;
+        while let Some((parent, ..)) = self.nodes.get(at) {
+            at = parent;
+        }
+        at == self.root
     }
 
     /// The path of a node in the copy.

@@ -3,7 +3,7 @@
 //! A seed decides whose next batch runs: another client's whole request fits between what a client reads and what it
 //! writes. The plain tree applies each operation at the moment at which it is committed. What the server answers must be
 //! what the tree says of that moment; a refusal, what it says of one of the moments at which the request looked. After
-//! each commit, the database must hold exactly the tree.
+//! each commit, the database must hold exactly the tree, and who follows the feed of changes must arrive at it.
 //!
 //! `LEDGE_TEST_SEED` runs one seed alone.
 
@@ -23,7 +23,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use ledge_core::ports::{Db, Statement, Value};
-use ledge_engine_tests::{Answer, Batch, Drive, Pace, Random, check, pace, run};
+use ledge_engine_tests::{Answer, Batch, Drive, Follower, Pace, Random, check, pace, run};
 
 use crate::operations::{CONTENT, DEEP, Maker, Operation};
 use crate::tree::{Choice, Done, Node, Placed, TRASH, Tree, nfc};
@@ -94,6 +94,7 @@ async fn interleave(drive: &Drive, tags: &[String], mut tree: Tree, mut random: 
     let paces: Vec<Pace> = (0..CLIENTS).map(|_| Pace::default()).collect();
     let platforms: Vec<_> = paces.iter().map(|one| pace(drive.plain(), one)).collect();
     let mut clients: Vec<Option<Running<'_>>> = (0..CLIENTS).map(|_| None).collect();
+    let mut follower = Follower::new(drive).await;
     let mut statistics = Statistics::default();
     let mut begun = 0;
     while begun < OPERATIONS || clients.iter().any(Option::is_some) {
@@ -138,6 +139,7 @@ async fn interleave(drive: &Drive, tags: &[String], mut tree: Tree, mut random: 
             statistics.committed += 1;
             if statistics.committed % 10 == 0 {
                 look(drive, &tree).await;
+                follower.catch_up(drive).await;
             }
             clients[at] = None;
             continue;
