@@ -26,7 +26,7 @@ const FILL: &str = "
     select printf('018f0000-0000-7000-8002-%012d', i), s.id,
            case when i >= 10000 then f.id else 'trash/' || s.id end, label, label, 'file',
            printf('018f0000-0000-7000-8003-%012d', i), i, i * 104729 % 1000003,
-           case when i < 10000 then i end, case when i < 10000 then s.root_id end
+           case when i < 10000 then unixepoch() * 1000 - i end, case when i < 10000 then s.root_id end
       from named, spaces s, nodes f where f.name = 'large';
 
     insert into versions (id, node_id, blob_id, author_id, created_at, modified_at)
