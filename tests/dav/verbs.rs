@@ -194,3 +194,52 @@ fn a_token_for_a_folder_sees_it_as_the_root() {
     }
     assert_eq!(request("PUT", "/dav/g").body("x").send().status, 404);
 }
+
+#[test]
+fn w032_a_file_that_is_moved_over_another_becomes_its_next_version() {
+    let drive = Dav::new();
+    assert_eq!(drive.put("db.kdbx", "old").status, 201);
+    let id = |path: &str| {
+        drive.rest.list("", "").json()["entries"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|entry| entry["name"] == path)
+            .map(|entry| entry["id"].clone())
+    };
+    let before = id("db.kdbx");
+    assert_eq!(drive.proppatch("db.kdbx", "<set><prop><x xmlns='urn:x'>old</x></prop></set>").status, 207);
+    for content in ["new", "newer"] {
+        let saved = drive.put("db.kdbx.tmp", content);
+        assert_eq!(saved.status, 201);
+        let moved = drive.transfer("MOVE", "db.kdbx.tmp", "db.kdbx").header("overwrite", "T").send();
+        assert_eq!((moved.status, moved.cost()), (204, (2, 0)));
+        let read = drive.get("db.kdbx");
+        assert_eq!((read.body.as_slice(), read.header("etag")), (content.as_bytes(), saved.header("etag")));
+        assert_eq!(drive.names(""), ["db.kdbx"]);
+    }
+    assert_eq!(id("db.kdbx"), before);
+    let copied = drive.put("other", "copied");
+    assert_eq!(copied.status, 201);
+    let over = drive.transfer("COPY", "other", "db.kdbx").send();
+    assert_eq!((over.status, over.cost()), (204, (2, 0)));
+    assert_eq!(drive.get("db.kdbx").header("etag"), copied.header("etag"));
+    assert_eq!(drive.get("other").body, b"copied");
+    let history = Reply::to(Drive::in_space("GET", &format!("versions{}", drive.rest.path("db.kdbx"))));
+    let history = history.json()["versions"].as_array().unwrap().clone();
+    let sizes: Vec<_> = history.iter().map(|version| version["size_bytes"].as_u64().unwrap()).collect();
+    assert_eq!(sizes, [6, 5, 3, 3]);
+    let oldest = history[3]["id"].as_str().unwrap();
+    assert_eq!(drive.rest.get(&format!("db.kdbx?version={oldest}")).body, b"old");
+    let trash = Reply::to(Drive::in_space("GET", "trash?limit=1000")).json();
+    assert!(trash["entries"].as_array().unwrap().iter().all(|entry| entry["name"] != "db.kdbx.tmp"));
+    // The properties are the source's, as with any move.
+    let found = drive.properties("db.kdbx", "0", "<x xmlns='urn:x'/>");
+    assert_eq!(found.only().status_of("urn:x", "x"), Some(404));
+    // A folder still replaces, and is replaced, whole.
+    assert_eq!(drive.mkcol("d").status, 201);
+    assert_eq!(drive.transfer("MOVE", "d", "other").send().status, 204);
+    assert_eq!(drive.names(""), ["db.kdbx", "other/"]);
+    assert_eq!(drive.transfer("COPY", "db.kdbx", "other").send().status, 204);
+    assert_eq!(drive.names(""), ["db.kdbx", "other"]);
+}

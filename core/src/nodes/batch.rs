@@ -44,7 +44,7 @@ pub async fn batch_telling<P: Platform>(
             numbers.read(&names, results.first().map(Vec::as_slice).unwrap_or_default())?;
             plan = decide(platform.host(), space, operations, &read, &mut numbers)?;
         }
-        if plan.places.is_empty() {
+        if plan.places.is_empty() && plan.overs.is_empty() {
             return Ok(plan.outcomes);
         }
         tell(&plan.outcomes)?;

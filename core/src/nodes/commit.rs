@@ -1,6 +1,7 @@
 //! The commit: what was decided, in one batch that holds only if what was read still does.
 
 use super::decide::Plan;
+use super::over::Over;
 use super::read::Read;
 use super::view::Entry;
 use super::{MAX_COPIED_NODES, Verb};
@@ -148,14 +149,15 @@ impl Commit<'_> {
     /// Commits.
     pub(super) async fn run<P: Platform>(&self, platform: &P) -> Result<(), Refused> {
         let batch = self.statements().map_err(Refused::For)?;
-        let look =
+        let mut look =
             for_each_piece(self.places(), |json| Statement::new(PLACED).bind(json)).map_err(Refused::For)?;
+        look.extend(self.plan.overs.iter().map(Over::placed));
         let happened = async || -> Result<bool, DbError> {
             let mut placed = 0;
             for row in platform.db().read(look.clone()).await?.iter().flatten() {
                 placed += row.unsigned("placed")?;
             }
-            Ok(placed == self.plan.places.len() as u64)
+            Ok(placed == (self.plan.places.len() + self.plan.overs.len()) as u64)
         };
         write_once(platform.db(), batch, happened).await.map_err(refusal)
     }
@@ -182,10 +184,18 @@ impl Commit<'_> {
             batch.push(Statement::new(park).bind(manifest::to_json(&plan.displaced)?));
         }
         batch.extend(for_each_piece(self.places(), |json| Statement::new(PLACE).bind(json))?);
+        for over in &plan.overs {
+            batch.extend(over.statements(self.now, &self.read.caller.account));
+        }
+        if plan.overs.iter().any(|over| !over.moves) {
+            batch.push(Statement::new(QUOTA).bind(self.space));
+        }
         let parents = "update nodes set modified_at = ?2 where id in (select value from json_each(?1))";
         batch.push(Statement::new(parents).bind(manifest::to_json(&plan.parents)?).bind(self.now));
         let placed_folders = plan.places.iter().filter(|(_, entry)| entry.is_folder).map(|(id, _)| id);
-        let folders: Vec<&str> = plan.parents.iter().chain(placed_folders).map(String::as_str).collect();
+        let saved_in = plan.overs.iter().map(|over| &over.folder);
+        let folders: Vec<&str> =
+            plan.parents.iter().chain(placed_folders).chain(saved_in).map(String::as_str).collect();
         batch.extend(record(self.space, self.now, &self.changes(), &folders)?);
         Ok(batch)
     }
@@ -206,7 +216,9 @@ impl Commit<'_> {
             let (id, after) = place;
             Record { what, id, is_folder: after.is_folder, subtree: after.is_folder, from }
         };
-        self.plan.places.iter().map(record).chain(self.read.expired.iter().map(trash::Top::purged)).collect()
+        let saved = self.plan.overs.iter().flat_map(Over::changes);
+        let purged = self.read.expired.iter().map(trash::Top::purged);
+        self.plan.places.iter().map(record).chain(saved).chain(purged).collect()
     }
 
     fn guards(&self) -> Result<Vec<Statement>> {

@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::numbers::{MAX_NUMBER, Numbered, Numbers};
+use super::over::Over;
 use super::read::{Found, Read};
 use super::view::{Entry, View, Way};
 use super::{Expected, OnConflict, Operation, Outcome, Verb, trash_root};
@@ -33,6 +34,8 @@ pub(super) struct Plan {
     pub(super) deeper: Vec<(String, usize)>,
     /// What is copied.
     pub(super) copies: Vec<Copied>,
+    /// Files that are saved over others.
+    pub(super) overs: Vec<Over>,
     /// Folders whose list of children changes.
     pub(super) parents: BTreeSet<String>,
 }
@@ -42,8 +45,11 @@ impl Plan {
     /// what is in the trash has no locks.
     pub(super) fn touched(&self) -> Touched {
         let leaves = |id: &&String| self.before.get(id).is_some_and(|entry| entry.trashed_at.is_none());
-        let trees: Vec<String> = self.places.iter().map(|(id, _)| id).filter(leaves).cloned().collect();
-        Touched { nodes: self.parents.iter().chain(&trees).cloned().collect(), trees }
+        let moved = self.overs.iter().filter(|over| over.moves).map(|over| &over.from);
+        let trees: Vec<String> =
+            self.places.iter().map(|(id, _)| id).filter(leaves).chain(moved).cloned().collect();
+        let saved = self.overs.iter().map(|over| over.onto.to_string());
+        Touched { nodes: self.parents.iter().chain(&trees).cloned().chain(saved).collect(), trees }
     }
 }
 
@@ -109,6 +115,7 @@ struct State {
     versions: HashMap<String, String>,
     states: HashMap<String, u64>,
     copies: Vec<(Copied, String)>,
+    overs: Vec<Over>,
     parents: BTreeSet<String>,
     /// The number of the last name in a void plan; they count down.
     provisional: u64,
@@ -136,6 +143,7 @@ impl State {
             versions: HashMap::new(),
             states: HashMap::new(),
             copies: Vec::new(),
+            overs: Vec::new(),
             parents: BTreeSet::new(),
             provisional: MAX_NUMBER,
         }
@@ -166,7 +174,10 @@ impl State {
             (None, _) => name,
             (Some(occupant), _) if occupant == id && operation.verb == Verb::Move => name,
             (Some(_), OnConflict::Fail) => return Err(Error::Conflict(Conflict::NameTaken)),
-            (Some(occupant), OnConflict::Replace) => {
+            (Some(onto), OnConflict::Save) if self.are_files(&id, &onto) => {
+                return self.save_over(host, operation.verb, &id, &entry, &onto);
+            }
+            (Some(occupant), OnConflict::Replace | OnConflict::Save) => {
                 if self.view.is_within(&id, &occupant) {
                     return Err(Error::Conflict(Conflict::IntoItself));
                 }
@@ -180,6 +191,45 @@ impl State {
         };
         let id = self.place(host, operation, &id, &entry, &folder, &name)?;
         outcome(operation.verb, &id, &entry, name.as_str().to_owned(), &folder, replaced.as_deref())
+    }
+
+    /// Whether both are files, and not the same.
+    fn are_files(&self, id: &str, other: &str) -> bool {
+        let is_file = |id| self.view.get(id).is_some_and(|entry| !entry.is_folder);
+        id != other && is_file(id) && is_file(other)
+    }
+
+    fn save_over(
+        &mut self,
+        host: &impl Host,
+        verb: Verb,
+        id: &str,
+        entry: &Entry,
+        onto: &str,
+    ) -> Result<Outcome> {
+        let occupant = self.view.get(onto).ok_or(Error::NotFound)?.clone();
+        for (id, entry) in [(id, entry), (onto, &occupant)] {
+            self.versions.extend(entry.version.clone().map(|version| (id.to_owned(), version)));
+        }
+        let moves = verb == Verb::Move;
+        if moves {
+            self.leave(id, entry);
+        }
+        let version = match &entry.version {
+            Some(version) if moves => version.clone(),
+            _ => VersionId::new(host).to_string(),
+        };
+        let parse =
+            || NodeId::parse(onto).ok_or_else(|| Error::Internal("a node's id is malformed".to_owned()));
+        self.overs.push(Over {
+            onto: parse()?,
+            from: id.to_owned(),
+            version,
+            moves,
+            from_folder: entry.parent.clone(),
+            folder: occupant.parent.clone(),
+        });
+        outcome(verb, onto, &occupant, occupant.name.clone(), &occupant.parent, Some(onto))
     }
 
     /// The node of an operation, if it may be its node.
@@ -385,6 +435,7 @@ impl State {
             displaced,
             deeper,
             copies: self.copies.into_iter().map(|(copied, _)| copied).collect(),
+            overs: self.overs,
             parents: self.parents,
         })
     }

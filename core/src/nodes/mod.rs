@@ -9,6 +9,7 @@ mod commit;
 mod decide;
 mod delete;
 mod numbers;
+mod over;
 mod read;
 mod view;
 
@@ -97,6 +98,9 @@ pub enum OnConflict {
     Fail,
     /// Put what is there into the trash.
     Replace,
+    /// Where a file comes to a file, save it there: what is there keeps its id and its history, which goes on with the
+    /// other's content, and of what was moved nothing else stays. All else as [`Self::Replace`].
+    Save,
     /// Find a free name: `name (2).txt`.
     Rename,
 }
@@ -128,7 +132,7 @@ pub struct Outcome {
     pub name: String,
     /// Its folder; of a deleted node, the one that it was in.
     pub parent: NodeId,
-    /// The node that stood in its place and is in the trash now.
+    /// The node that stood in its place: in the trash now, or the node itself with another content.
     pub replaced: Option<NodeId>,
 }
 

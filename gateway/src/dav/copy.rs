@@ -54,7 +54,7 @@ pub(super) async fn transfer<P: Platform>(
         verb,
         node: from.into(),
         to: To { parent: Some(parent), name: Some(name.clone()) },
-        conflict: if overwrite { OnConflict::Replace } else { OnConflict::Fail },
+        conflict: if overwrite { OnConflict::Save } else { OnConflict::Fail },
         expected: Expected::Matching(conditions(headers)),
         alone,
     };

@@ -99,6 +99,34 @@ fn a_folder_is_copied_alone_or_not_at_all() {
 }
 
 #[test]
+fn a_file_is_moved_or_copied_over_another_or_not_at_all() {
+    run(async {
+        let prepare = async |drive: &Drive| {
+            assert_eq!(drive.put("a", b"old").await.status, 201);
+            assert_eq!(drive.put("b", b"new").await.status, 201);
+        };
+        at_every_step(
+            prepare,
+            |drive| transfer(drive, "MOVE", "b", "/dav/a"),
+            204,
+            "select count(*) as it from nodes n
+              where n.name = 'a' and (select count(*) from versions where node_id = n.id) = 2
+                and (select count(*) from nodes) = 2 and (select used_bytes from spaces) = 6",
+        )
+        .await;
+        at_every_step(
+            prepare,
+            |drive| transfer(drive, "COPY", "b", "/dav/a"),
+            204,
+            "select count(*) as it from nodes n
+              where n.name = 'a' and (select count(*) from versions where node_id = n.id) = 2
+                and (select count(*) from nodes) = 3 and (select used_bytes from spaces) = 9",
+        )
+        .await;
+    });
+}
+
+#[test]
 fn purging_a_node_removes_its_properties() {
     run(async {
         let drive = Drive::new().await;

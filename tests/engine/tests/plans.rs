@@ -115,6 +115,16 @@ fn no_statement_scans_a_table() {
             unreachable!("the refused upload left a job")
         };
         ledge_functions::run(&platform, &JobId::parse(&job).unwrap()).await;
+        for method in ["COPY", "MOVE"] {
+            assert_eq!(
+                drive.send(&platform, drive.request("PUT", "files/over", b"over")).await.status / 100,
+                2
+            );
+            let mut over = drive.request(method, "", b"");
+            *over.uri_mut() = "/dav/over".parse().unwrap();
+            over.headers_mut().insert("destination", "/dav/photos/small".parse().unwrap());
+            assert_eq!(drive.send(&platform, over).await.status, 204);
+        }
         for (method, path, body, status) in [
             ("POST", "nodes/batch", BATCH.as_bytes(), 200),
             ("DELETE", "files/photos/large", b"", 204),
