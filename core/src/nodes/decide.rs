@@ -1,5 +1,7 @@
 //! What operations come to, one after another, on what was read: pure rules. The commit holds if nothing of it has
 //! changed.
+//!
+//! Longer than most files: the rules share one state, and each is read beside those that it has to agree with.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -73,7 +73,12 @@ pub(crate) async fn request<'a, P: Platform>(platform: &P, parts: &'a Parts) -> 
     let token = credentials::basic_or_bearer(&parts.headers)?.by(Protocol::WebDav);
     let path = parts.uri.path().strip_prefix("/dav").unwrap_or_default();
     let path_names = place::names(path)?;
-    let mount = mount::mount(platform, &token).await?;
+    let mount = mount::mount(platform, &token).await.map_err(|error| match error {
+        Error::NotFound => {
+            Failure::new(StatusCode::NOT_FOUND, "the account of this token has no space to show")
+        }
+        error => error.into(),
+    })?;
     Ok(Request {
         parts,
         address: Address { token, space: mount.space, base: mount.base, path: path_names },
