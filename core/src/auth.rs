@@ -9,7 +9,7 @@
 
 use crate::error::{Error, Result};
 use crate::ids::{AccountId, SpaceId};
-use crate::ports::{Row, Statement, Timestamp};
+use crate::ports::{Row, Rows, Statement, Timestamp};
 use crate::token::Token;
 use crate::tree::{Address, walk};
 
@@ -221,6 +221,12 @@ pub fn authorise(found: Option<&Row>, right: Right) -> Result<Caller> {
         folder: row.text_or_null("folder_id")?.map(str::to_owned),
         trash_days: row.integer_or_null("trash_days")?,
     })
+}
+
+/// Whether a request whose first answer this is came with a token that is limited to a folder.
+pub(crate) fn is_limited_to_a_folder(results: &[Rows]) -> bool {
+    let row = results.first().and_then(|rows| rows.first());
+    row.is_some_and(|row| matches!(row.text_or_null("folder_id"), Ok(Some(_))))
 }
 
 /// Looks up the token alone, for what belongs to an account and not to a space.

@@ -83,6 +83,12 @@ pub enum Error {
         /// How many may be.
         limit: u64,
     },
+    /// A body that is read as a whole, JSON say, is longer than that.
+    #[error("body: the limit is {limit_bytes} bytes")]
+    BodyTooLarge {
+        /// How long it may be.
+        limit_bytes: u64,
+    },
     /// One operation of a batch failed, and so none was done.
     #[error("operation {index}: {source}")]
     Operation {

@@ -55,7 +55,7 @@ pub async fn handle<P: Platform, U: Upload>(platform: &P, request: Request<U>) -
         platform.host().inline(text)
     });
     let mut response = answer.map(|_| body);
-    finish(&mut response, &counts);
+    finish(&mut response, &parts.method, &counts);
     response
 }
 
@@ -83,24 +83,20 @@ async fn open<P: Platform>(
 }
 
 /// What every response carries.
-fn finish<B>(response: &mut Response<B>, counts: &Counts) {
+fn finish<B>(response: &mut Response<B>, method: &Method, counts: &Counts) {
     // Whoever got past the token has had the database asked, and isn't told that the token is unknown.
     let signed_in = counts.round_trips() > 0 && response.status() != StatusCode::UNAUTHORIZED;
-    let headers = response.headers_mut();
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    // A file must never run as a page of this origin, whichever way it is opened. Our own page has its own policy.
-    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static("sandbox"));
-    // no-transform: a proxy that compresses would weaken the entity tag and drop the length.
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-transform"));
+    problem::protect(response.headers_mut());
     if signed_in {
-        let used = format!(
-            "sql;desc=\"{}\", bucket;desc=\"{}\", stored;desc=\"{}\"",
-            counts.round_trips(),
-            counts.bucket_operations(),
-            counts.stored_bytes()
-        );
+        let mut used = format!("sql;desc=\"{}\"", counts.round_trips());
+        // What an upload puts into the bucket tells whether the space knows its content already, outside of the token's
+        // folder too.
+        if method.is_safe() || !counts.is_limited() {
+            let (bucket, stored) = (counts.bucket_operations(), counts.stored_bytes());
+            used += &format!(", bucket;desc=\"{bucket}\", stored;desc=\"{stored}\"");
+        }
         if let Ok(value) = HeaderValue::try_from(used) {
-            headers.insert("server-timing", value);
+            response.headers_mut().insert("server-timing", value);
         }
     }
 }

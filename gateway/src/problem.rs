@@ -106,6 +106,7 @@ pub(crate) const CODES: &[&str] = &[
     "parent_gone",
     "resync",
     "too_many_nodes",
+    "body_too_large",
     "precondition_failed",
     "range_not_satisfiable",
     "locked",
@@ -142,6 +143,7 @@ fn status_and_code(error: &Error) -> (StatusCode, &'static str) {
         ),
         Error::ParentGone { .. } => (StatusCode::CONFLICT, "parent_gone"),
         Error::ChangesGone => (StatusCode::GONE, "resync"),
+        Error::BodyTooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
         Error::TooManyNodes { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "too_many_nodes"),
         Error::Locked { .. } => (StatusCode::LOCKED, "locked"),
         Error::LockConflict { .. } => (StatusCode::LOCKED, "lock_conflict"),
@@ -184,6 +186,18 @@ fn build(
     };
     let mut response = Response::new(ReadPlan::inline(serde_json::to_vec(&problem).unwrap_or_default()));
     *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+    // Some problems are answered before there is a request that could be handled.
+    protect(headers);
     response
+}
+
+/// What every response carries, so that no content runs as a page of this origin, and none is rewritten on the way.
+pub(crate) fn protect(headers: &mut HeaderMap) {
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    // A file must never run as a page of this origin, whichever way it is opened. Our own page has its own policy.
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static("sandbox"));
+    // no-transform: a proxy that compresses would weaken the entity tag and drop the length.
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-transform"));
 }

@@ -34,7 +34,7 @@ async fn fetch(raw: web_sys::Request, env: Env, context: Context) -> worker::Res
         Ok(request) => request,
         Err(error) => {
             let code = match error {
-                Malformed::Url => "bad_target",
+                Malformed::Url | Malformed::Fragment => "bad_target",
                 Malformed::Http(_) => "malformed_request",
             };
             let response = problem::plain(StatusCode::BAD_REQUEST, code, &error.to_string());

@@ -275,7 +275,11 @@ fn bad_operations_say_what_is_wrong() {
         Reply::to(Drive::in_space("POST", "nodes/batch").body(body)).expect_problem(400, "invalid");
     }
     let large = " ".repeat(600_001);
-    Reply::to(Drive::in_space("POST", "nodes/batch").body(large)).expect_problem(400, "invalid");
+    for path in ["nodes/batch", "trash/018f0000-0000-7000-8000-000000000000/restore"] {
+        let refused = Reply::to(Drive::in_space("POST", path).body(large.clone()));
+        refused.expect_problem(413, "body_too_large");
+        assert!(refused.json()["detail"].as_str().unwrap().contains("600000"));
+    }
     let unknown = Drive::absolute("/api/v1/spaces/018f0000-0000-7000-8000-000000000000/nodes/batch");
     let stranger = Drive::signed("POST", &unknown)
         .body(json!({"operations": [{"op": "delete", "path": a}]}).to_string());

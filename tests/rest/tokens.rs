@@ -209,8 +209,18 @@ fn a_folders_token_sees_what_is_below_wherever_it_moves_and_nothing_else() {
     let (token, _) = made(&json!({ "name": "t", "space_id": space(&drive), "folder_id": folder }));
     let file = |path: &str| drive.file_url(path);
     assert_eq!(send(&token, "GET", &file("in/sub/a"), "").cost(), (1, 0));
-    assert_eq!(send(&token, "PUT", &file("in/sub/b"), "new").cost(), (2, 0));
-    assert_eq!(send(&token, "PUT", &file("in/large"), &"x".repeat(20_000)).status, 201);
+    assert_eq!(send(&token, "PUT", &file("in/sub/b"), "new").round_trips(), 2);
+    // Whether the space knows some content, outside of the folder too, is not told.
+    let large = send(&token, "PUT", &file("in/large"), &"y".repeat(20_000));
+    assert_eq!((large.status, large.header("server-timing")), (201, "sql;desc=\"3\""));
+    let refused = Reply::to(
+        Drive::anonymous("PUT", &file("in/large"))
+            .bearer_auth(&token)
+            .header("content-md5", "1B2M2Y8AsgTpgAmY7PhCfg==")
+            .body("z".repeat(20_000)),
+    );
+    assert_eq!(refused.status, 400);
+    assert!(!refused.header("server-timing").contains("bucket"), "{}", refused.header("server-timing"));
     assert_eq!(send(&token, "GET", &file("in/none"), "").status, 404);
     send(&token, "PUT", &file("in/none/a"), "x").expect_problem(409, "parent_missing");
     let folders = |path: &str| drive.file_url(path).replacen("/files/", "/folders/", 1);

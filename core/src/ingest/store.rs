@@ -10,7 +10,7 @@ use super::{Content, IDS_PER_INGEST, Ingest, Received};
 use crate::digest::Sha256;
 use crate::error::{Error, Result};
 use crate::manifest::{Extent, Extents, combine_crc32};
-use crate::ports::{Bucket, Db, Host, Platform, Statement};
+use crate::ports::{Bucket, BucketError, Db, Host, Platform, Statement};
 
 /// A segment that has been put and has no row yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,10 +114,22 @@ impl<'a, P: Platform> Store<'a, P> {
         if !bytes.is_empty() {
             let key = self.ingest.segment_key(self.segments.len() as u64);
             let sha256 = self.platform.host().sha256(bytes).await;
-            self.platform.bucket().put(&key, bytes, sha256).await?;
+            self.put_segment(&key, bytes, sha256).await?;
             self.segments.push(NewSegment { id: segment, key, size_bytes: packed as u64 });
         }
         Ok(())
+    }
+
+    /// Puts a segment, and once more where that failed: the same bytes under the same key, whether they arrived or not.
+    /// A bucket fails now and then, and an upload is too much to begin again for it.
+    async fn put_segment(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
+        let bucket = self.platform.bucket();
+        match bucket.put(key, bytes, sha256).await {
+            Err(BucketError::Unavailable(_) | BucketError::Damaged(_)) => {
+                bucket.put(key, bytes, sha256).await
+            }
+            done => done,
+        }
     }
 
     /// The chunks among `pieces` that the space knows, marked as seen so that the sweep leaves them alone for the

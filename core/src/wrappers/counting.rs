@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use futures::Stream;
 
+use crate::auth;
 use crate::digest::Sha256;
 use crate::error::Error;
 use crate::plan::ReadPlan;
@@ -17,6 +18,7 @@ pub struct Counts {
     round_trips: Cell<u32>,
     bucket_operations: Cell<u32>,
     stored_bytes: Cell<u64>,
+    is_limited: Cell<bool>,
 }
 
 impl Counts {
@@ -33,6 +35,19 @@ impl Counts {
     /// Bytes that were put into the bucket: the part of an upload that wasn't known.
     pub fn stored_bytes(&self) -> u64 {
         self.stored_bytes.get()
+    }
+
+    /// Whether the request came with a token that is limited to a folder: what an upload stores would tell it what is
+    /// outside.
+    pub fn is_limited(&self) -> bool {
+        self.is_limited.get()
+    }
+
+    fn answered(&self, results: Result<Vec<Rows>, DbError>) -> Result<Vec<Rows>, DbError> {
+        if results.as_ref().is_ok_and(|results| auth::is_limited_to_a_folder(results)) {
+            self.is_limited.set(true);
+        }
+        results
     }
 
     fn round_trip(&self) {
@@ -68,12 +83,12 @@ impl<T: Db> Db for Counting<'_, T> {
 
     async fn read(&self, batch: Vec<Statement>) -> Result<Vec<Rows>, DbError> {
         self.counts.round_trip();
-        self.inner.read(batch).await
+        self.counts.answered(self.inner.read(batch).await)
     }
 
     async fn write(&self, batch: Vec<Statement>) -> Result<Vec<Rows>, DbError> {
         self.counts.round_trip();
-        self.inner.write(batch).await
+        self.counts.answered(self.inner.write(batch).await)
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) async fn bytes(mut upload: impl Upload) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     while upload.read(&mut bytes, PIECE_BYTES).await? > 0 {
         if bytes.len() > MAX_BODY_BYTES {
-            return Err(Error::invalid("body", format!("the limit is {MAX_BODY_BYTES} bytes")));
+            return Err(Error::BodyTooLarge { limit_bytes: MAX_BODY_BYTES as u64 });
         }
     }
     Ok(bytes)

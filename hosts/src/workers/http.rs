@@ -17,6 +17,9 @@ pub enum Malformed {
     /// What stands between method and version is no URL.
     #[error("the request target is not a URL")]
     Url,
+    /// A raw `#`: a client that leaves it out of a name means another file than it asks for.
+    #[error("the request target has a fragment: a # in a name is %23")]
+    Fragment,
     /// The method, the URL (over 64 KiB) or the headers (over 32,768) are more than the `http` crate takes.
     #[error("the request is malformed: {0}")]
     Http(#[from] http::Error),
@@ -28,8 +31,10 @@ pub enum Malformed {
 /// # Errors
 /// [`Malformed`].
 pub fn request(raw: &web_sys::Request) -> Result<Request<RequestBody>, Malformed> {
+    if raw.url().contains('#') {
+        return Err(Malformed::Fragment);
+    }
     let url = Url::new(&raw.url()).map_err(|_| Malformed::Url)?;
-    url.set_hash("");
     let headers = headers_in(&raw.headers())?;
     let content_length =
         headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());

@@ -82,6 +82,24 @@ fn a_failing_database_or_bucket_is_503_and_never_a_missing_file() {
     });
 }
 
+#[test]
+fn a_segment_is_put_once_more_when_the_bucket_fails() {
+    run(async {
+        let content: &'static [u8] = noise(3, 300_000).leak();
+        for when in [When::Before, When::After] {
+            let drive = Drive::new().await;
+            // The target, the chunks that are known, the segment, the commit.
+            let faults = Faults::at(2, when);
+            let put = drive.request("PUT", "files/a", content);
+            assert_eq!(drive.send(&fail(drive.plain(), &faults), put).await.status, 201, "{when:?}");
+            assert_eq!(faults.calls(), 5, "one more than without the failure");
+            assert!(drive.get("a").await.body == content);
+            assert_eq!(drive.objects().await.len(), 1);
+            assert_eq!(drive.lost_objects().await, Vec::<String>::new());
+        }
+    });
+}
+
 /// How many calls of the ports the second save makes.
 async fn steps(old: &'static [u8], new: &'static [u8]) -> u32 {
     let drive = Drive::new().await;

@@ -61,6 +61,11 @@ async fn the_handler_sees_the_target_as_workers_parse_it() {
             answer.starts_with("HTTP/1.1 400 ") && answer.contains("\"code\":\"bad_target\""),
             "{answer}"
         );
+        for header in
+            ["x-content-type-options: nosniff", "content-security-policy: sandbox", "cache-control: private"]
+        {
+            assert!(answer.contains(header), "{answer}");
+        }
     })
     .await;
 }
