@@ -25,6 +25,8 @@ enum Resource {
     File,
     Folder,
     Job,
+    Node,
+    NodeAt,
     Lock,
     Locks,
     Nodes,
@@ -51,6 +53,8 @@ const ROUTES: &[(Resource, &str, &str)] = &[
     (Resource::Folder,         "/api/v1/spaces/{space}/folders/{path}",       "GET, HEAD, PUT, DELETE"),
     (Resource::Changes,        "/api/v1/spaces/{space}/changes",              "GET, HEAD"),
     (Resource::Nodes,          "/api/v1/spaces/{space}/nodes/batch",          "POST"),
+    (Resource::NodeAt,         "/api/v1/spaces/{space}/nodes/by-path/{path}", "GET, HEAD"),
+    (Resource::Node,           "/api/v1/spaces/{space}/nodes/{id}",           "GET, HEAD"),
     (Resource::Trash,          "/api/v1/spaces/{space}/trash",                "GET, HEAD, DELETE"),
     (Resource::Trashed,        "/api/v1/spaces/{space}/trash/{id}",           "DELETE"),
     (Resource::TrashedRestore, "/api/v1/spaces/{space}/trash/{id}/restore",   "POST"),
@@ -132,6 +136,8 @@ async fn rest<P: Platform, U: Upload>(platform: &P, parts: &Parts, upload: U) ->
 
         (Resource::Changes, &Method::GET | &Method::HEAD) => rest::changes::get(platform, matched).await,
 
+        (Resource::Node, &Method::GET | &Method::HEAD) => rest::nodes::by_id(platform, matched).await,
+        (Resource::NodeAt, &Method::GET | &Method::HEAD) => rest::nodes::by_path(platform, matched).await,
         (Resource::Nodes, &Method::POST) => rest::once(platform, matched, upload, rest::nodes::batch).await,
 
         (Resource::Trash, &Method::GET | &Method::HEAD) => rest::trash::list(platform, matched).await,

@@ -118,14 +118,14 @@ const PAGE: &str = concat!(
     "with ",
     scope!(),
     ", page as (
-       select c.*, ",
-    in_scope!("c.node_id"),
+       select changes.*, ",
+    in_scope!("changes.node_id"),
     " as lives, ",
-    in_scope!("c.from_id"),
+    in_scope!("changes.from_id"),
     " as was_in, scope.root, scope.top
-         from scope cross join changes c
-        where c.space = scope.space and (c.seq, c.place) > (?3, ?4)
-        order by c.seq, c.place limit ?5
+         from scope cross join changes
+        where changes.space = scope.space and (changes.seq, changes.place) > (?3, ?4)
+        order by changes.seq, changes.place limit ?5
      )
      select p.seq, p.place, p.at, p.what, p.node_id, p.is_folder, p.subtree,
             case when p.was_in or p.root = p.top then p.from_id end as from_id,

@@ -40,7 +40,8 @@ impl<'a> Record<'a> {
 const NEXT: &str = "update spaces set change_seq = change_seq + 1,
        changes_gone_seq = coalesce(
          (select max(o.seq) from (
-            select c.seq, c.at from changes c where c.space = spaces.n order by c.seq, c.place limit ?4) o
+            select changes.seq, changes.at from changes
+             where changes.space = spaces.n order by changes.seq, changes.place limit ?4) o
            where o.at < ?2 or o.seq <= spaces.change_seq - ?3),
          changes_gone_seq)
  where id = ?1 returning change_seq";

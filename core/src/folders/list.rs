@@ -2,6 +2,7 @@
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 
+use super::sizes::{self, sizes};
 use crate::auth::{self, Right};
 use crate::error::{Conflict, Error, Result};
 use crate::ports::{Db, Host, Platform, Statement, Value};
@@ -23,6 +24,8 @@ pub struct Listing {
     pub only: Option<Only>,
     /// Where the page begins: the last one's `next`.
     pub cursor: Option<String>,
+    /// Whether to count what is below the folder and each folder in it.
+    pub sizes: bool,
 }
 
 /// What entries are ordered by.
@@ -52,6 +55,8 @@ pub struct Page {
     pub folder: Node,
     /// The entries: a JSON array of objects, made by the database, which is twice as fast as handing over rows.
     pub entries: String,
+    /// What is below the folder, as JSON, where it was asked for.
+    pub sizes: Option<String>,
     /// Where the next page begins; None at the end.
     pub next: Option<String>,
 }
@@ -70,7 +75,8 @@ pub async fn list<P: Platform>(platform: &P, address: &Address, listing: &Listin
     let rows = rows();
     let row = rows.first().ok_or_else(|| Error::Internal("a listing without a row".to_owned()))?;
     let next = row.text_or_null("last_id")?.map(|id| write_cursor(listing, row.value("last_key"), id));
-    Ok(Page { folder, entries: row.text("entries")?.to_owned(), next })
+    let sizes = row.text_or_null("sizes")?.map(str::to_owned);
+    Ok(Page { folder, entries: row.text("entries")?.to_owned(), sizes, next })
 }
 
 fn entries(address: &Address, listing: &Listing) -> Result<Statement> {
@@ -103,21 +109,31 @@ fn entries(address: &Address, listing: &Listing) -> Result<Statement> {
     };
     // The folder is one value and not a table to join, so that the index on names gives their order and the page ends
     // the reading. In another order the folder's nodes are all looked at, but only the page's are made entries of.
+    let page = format!(
+        "(select n.n as n, {key} as key from nodes n {content}
+           where n.parent_id = (select w.id from walk w where w.depth = ?3) and n.trashed_at is null {only} {after}
+           order by {order} limit ?4 + 1)"
+    );
+    let (counted, page, of_entry, join, of_folder) = if listing.sizes {
+        let counted = format!(", page (n, key) as materialized {page} {}", sizes!());
+        let join = "left join sizes z on z.top = n.id";
+        (counted, "page", sizes::OF_ENTRY, join, sizes::OF_FOLDER)
+    } else {
+        (String::new(), page.as_str(), "", "", "null")
+    };
     let sql = format!(
-        "{walk} select coalesce(json_group_array(json(entry) order by place) filter (where place <= ?4), '[]') as entries,
+        "{walk} {counted} select {of_folder} as sizes, coalesce(json_group_array(json(entry) order by place) filter (where place <= ?4), '[]') as entries,
                 max(case when place = ?4 and more then id end) as last_id,
                 max(case when place = ?4 and more then key end) as last_key
            from (select n.id as id, p.key as key, row_number() over () as place, count(*) over () > ?4 as more,
                         json_object(
                     'id', n.id, 'name', n.name, 'kind', n.kind, 'size_bytes', b.size_bytes,
                     'etag', '\"' || coalesce(b.etag, n.id || '-' || n.changed_seq) || '\"', 'media_type', b.media_type,
-                    'created_at', {created_at}, 'modified_at', {modified_at}, 'version_id', n.version_id) as entry
-               from (select n.n as n, {key} as key from nodes n {content}
-                      where n.parent_id = (select w.id from walk w where w.depth = ?3) and n.trashed_at is null {only} {after}
-                      order by {order} limit ?4 + 1) p
+                    'created_at', {created_at}, 'modified_at', {modified_at}, 'version_id', n.version_id {of_entry}) as entry
+               from {page} p
               cross join nodes n on n.n = p.n
                left join versions v on v.id = n.version_id
-               left join blobs b on b.id = v.blob_id)",
+               left join blobs b on b.id = v.blob_id {join})",
         walk = walk!(),
         created_at = rfc3339("n.created_at"),
         modified_at = rfc3339("n.modified_at"),

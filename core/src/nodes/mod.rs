@@ -11,10 +11,12 @@ mod delete;
 mod numbers;
 mod over;
 mod read;
+mod stat;
 mod view;
 
 pub use batch::{batch, batch_telling};
 pub use delete::delete;
+pub use stat::{Stat, stat};
 
 use crate::conditions::Conditions;
 use crate::error::{Error, Result};

@@ -16,7 +16,7 @@ use ledge_hosts::local::Body;
 
 /// What a plan may scan: values of a bound JSON array, the rows that the statement itself has made, and the one
 /// row that a guard selects from nothing.
-const SCANS_OF_FEW: [&str; 38] = [
+const SCANS_OF_FEW: [&str; 41] = [
     "SCAN above",
     "SCAN o",
     "SCAN over",
@@ -55,6 +55,9 @@ const SCANS_OF_FEW: [&str; 38] = [
     "SCAN folder",
     "SCAN newest",
     "SCAN excess",
+    "SCAN sizes",
+    "SCAN z",
+    "SCAN page",
 ];
 
 const PROPERTIES: &[u8] = b"<propertyupdate xmlns='DAV:'><set><prop><a xmlns='urn:a'>b</a>\
@@ -94,6 +97,9 @@ fn no_statement_scans_a_table() {
             ("PROPFIND", "/dav/photos", b"", 207),
             ("PROPFIND", "/dav/photos", b"<propfind xmlns='DAV:'><prop><getetag/></prop></propfind>", 207),
             ("PROPPATCH", "/dav/photos/small", PROPERTIES, 207),
+            ("GET", "folders/?sizes=true", b"", 200),
+            ("GET", "folders/?sizes=true&sort=size&limit=1", b"", 200),
+            ("GET", "nodes/by-path/photos/small", b"", 200),
         ] {
             let mut request = drive.request(method, path, body);
             if path.starts_with('/') {
@@ -207,12 +213,16 @@ where
         unreachable!("there is a space")
     };
     let (space, whole) = (format!("/api/v1/spaces/{space}"), if token.is_some() { 404 } else { 200 });
+    let photos =
+        drive.column("select id as it from nodes where name = 'photos' and trashed_at is null").await;
+    let [Value::Text(folder), ..] = photos.as_slice() else { unreachable!("it was made") };
     let by_id = format!("versions/photos/large?version={id}");
     let restore = format!("{{\"restore\":\"{id}\"}}").leak().as_bytes();
     let requests: Vec<(&str, String, &'static [u8], u16)> = vec![
         ("PUT", "files/photos/small".to_owned(), b"small", 204),
         ("PUT", "folders/photos".to_owned(), b"", 200),
         ("GET", "folders/photos".to_owned(), b"", 200),
+        ("GET", format!("nodes/{folder}"), b"", 200),
         ("GET", format!("changes?since={}&limit=2", since(drive).await), b"", 200),
         ("GET", "versions/photos/large?limit=1".to_owned(), b"", 200),
         ("GET", format!("files/photos/large?version={id}"), b"", 200),

@@ -52,6 +52,23 @@ struct Entry {
     modified_at: (),
     #[schema(required)]
     version_id: Option<String>,
+    /// With `sizes=true`; null for a file.
+    sizes: Option<Sizes>,
+}
+
+/// What is below a folder.
+#[derive(ToSchema)]
+#[schema(as = Sizes)]
+#[expect(dead_code, reason = "only described")]
+pub(super) struct Sizes {
+    /// How many files and folders.
+    nodes: u64,
+    /// The bytes of their current versions.
+    bytes: u64,
+    /// The bytes of their older versions.
+    older_bytes: u64,
+    /// Whether there are more than 200,000 nodes below the listed folder: then these are what was counted until then.
+    incomplete: bool,
 }
 
 /// Lists a folder.
@@ -63,6 +80,7 @@ struct Entry {
         ("order" = Option<Order>, Query, description = "Which way; `asc` where it isn't given."),
         ("kind" = Option<Kind>, Query, description = "Only these."),
         ("cursor" = Option<String>, Query, description = "The last page's `next`."),
+        ("sizes" = Option<bool>, Query, description = "Whether to count what is below the folder and each folder in it."),
         ("If-Match" = Option<String>, Header, description = "412 unless the folder has one of these entity tags."),
         ("If-None-Match" = Option<String>, Header, description = "304 if the folder has one of these entity tags."),
     ),
@@ -76,7 +94,7 @@ struct Entry {
 pub(crate) async fn list<P: Platform>(platform: &P, matched: Matched<'_>) -> Result<Response<ReadPlan>> {
     let (uri, headers) = (&matched.parts.uri, &matched.parts.headers);
     let address = folder_address(matched)?;
-    let listing = listing(&Query::read(uri, &["limit", "sort", "order", "kind", "cursor"])?)?;
+    let listing = listing(&Query::read(uri, &["limit", "sort", "order", "kind", "cursor", "sizes"])?)?;
     let page = folders::list(platform, &address, &listing).await?;
     // The folder's tag, whatever the query: all that any page shows is in it or below it.
     let etag = page.folder.etag();
@@ -97,9 +115,13 @@ pub(crate) async fn list<P: Platform>(platform: &P, matched: Matched<'_>) -> Res
 }
 
 fn body<'a>(page: &'a folders::Page, address: &'a Address) -> Result<Page<'a>> {
-    let entries: &RawValue = serde_json::from_str(&page.entries)
-        .map_err(|error| Error::Internal(format!("a page that isn't JSON: {error}")))?;
-    Ok(Page { folder: Folder::new(&page.folder, address), entries, next: page.next.as_deref() })
+    let sizes = page.sizes.as_deref().map(raw).transpose()?;
+    let folder = Folder { sizes, ..Folder::new(&page.folder, address) };
+    Ok(Page { folder, entries: raw(&page.entries)?, next: page.next.as_deref() })
+}
+
+fn raw(text: &str) -> Result<&RawValue> {
+    serde_json::from_str(text).map_err(|error| Error::Internal(format!("a page that isn't JSON: {error}")))
 }
 
 fn listing(query: &Query<'_>) -> Result<Listing> {
@@ -121,5 +143,6 @@ fn listing(query: &Query<'_>) -> Result<Listing> {
         descending,
         only: query.kind()?,
         cursor: query.get("cursor").map(str::to_owned),
+        sizes: query.is_true("sizes")?,
     })
 }

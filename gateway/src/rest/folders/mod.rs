@@ -10,6 +10,7 @@ pub(crate) use put::put;
 
 use ledge_core::tree::{Address, Node};
 use serde::Serialize;
+use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use crate::headers::{quoted, rfc3339};
@@ -33,6 +34,10 @@ struct Folder<'a> {
     created_at: String,
     #[schema(value_type = Time)]
     modified_at: String,
+    /// With `sizes=true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<list::Sizes>)]
+    sizes: Option<&'a RawValue>,
 }
 
 impl<'a> Folder<'a> {
@@ -45,6 +50,7 @@ impl<'a> Folder<'a> {
             etag: quoted(&node.etag()),
             created_at: rfc3339(node.created_at),
             modified_at: rfc3339(node.modified_at),
+            sizes: None,
         }
     }
 }
