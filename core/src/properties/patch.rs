@@ -169,9 +169,10 @@ impl Commit<'_> {
         let is_folder = node.kind == Kind::Folder;
         let change = Record { is_folder, ..Record::of_file(What::Updated, node.id.as_str()) };
         // Entity tags tell of times, which listings show, and not of dead properties.
-        let listed_in = self.parent.filter(|_| self.patch.modified_at.is_some());
-        let listed_in: Vec<&str> = listed_in.iter().map(|id| id.as_str()).collect();
-        batch.extend(record(&address.space, self.now, &[change], &listed_in)?);
+        let shown_in = self.parent.into_iter().chain(is_folder.then_some(&node.id));
+        let shown_in: Vec<&str> =
+            shown_in.filter(|_| self.patch.modified_at.is_some()).map(NodeId::as_str).collect();
+        batch.extend(record(&address.space, self.now, &[change], &shown_in)?);
         Ok(batch)
     }
 

@@ -5,8 +5,9 @@
 //! replaced within the policy's days: a version's age is the time since then, so that the first save in a year doesn't
 //! take the old state away at once.
 
+use crate::changes::{Record, What, record};
 use crate::error::Result;
-use crate::ids::NodeId;
+use crate::ids::{NodeId, SpaceId};
 use crate::ports::{Db, Host, Platform, Statement, Timestamp};
 
 use super::delete::remove_loose_blobs;
@@ -53,7 +54,7 @@ const FREE_BYTES: &str = concat!(
 const VERSIONS: &str = concat!(excess!(), "delete from versions where id in (select id from excess)");
 
 /// The next ?3 files behind the key ?1, and whether one has versions that are kept no longer at the time ?2.
-const SWEEP: &str = "select n.n, n.id,
+const SWEEP: &str = "select n.n, n.id, n.space_id, n.parent_id,
         coalesce((select count(*) from versions v where v.node_id = n.id and v.label is null)
                  > s.versions_kept, 0)
         or coalesce((select min(v.created_at) from versions v
@@ -82,7 +83,11 @@ pub async fn expire<P: Platform>(platform: &P, after: u64) -> Result<Option<u64>
     for row in &rows {
         if row.integer("has_excess")? == 1 {
             let node = crate::tree::id(row, "id", NodeId::parse)?;
-            platform.db().write(remove_excess(&node, now)).await?;
+            let space = crate::tree::id(row, "space_id", SpaceId::parse)?;
+            let mut batch = remove_excess(&node, now);
+            let change = Record::of_file(What::Updated, node.as_str());
+            batch.extend(record(&space, now, &[change], &[row.text("parent_id")?])?);
+            platform.db().write(batch).await?;
         }
     }
     let last = rows.last().map(|row| row.unsigned("n")).transpose()?;
