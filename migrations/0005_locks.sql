@@ -1,6 +1,6 @@
 -- 0005: locks.
 
--- WebDAV's write locks, on living nodes. By id: the token `urn:uuid:{id}` names it. Those that have expired count as
+-- WebDAV's write locks, on living nodes. By id: the token names it. Those that have expired count as
 -- gone, and go with later ones.
 create table locks (
   id text primary key,

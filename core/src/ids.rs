@@ -58,7 +58,7 @@ ids! {
     TokenId,
     /// A piece of background work.
     JobId,
-    /// A lock; `urn:uuid:` before it makes the token that clients know.
+    /// A lock; [`crate::locks::token`] is what WebDAV's clients know of it.
     LockId,
 }
 

@@ -106,6 +106,8 @@ async fn webdav<P: Platform, U: Upload>(platform: &P, parts: &Parts, upload: U) 
             "MKCOL" => dav::mkcol(platform, request, upload).await,
             "COPY" => dav::copy(platform, request).await,
             "MOVE" => dav::move_(platform, request).await,
+            "LOCK" => dav::lock(platform, request, upload).await,
+            "UNLOCK" => dav::unlock(platform, request).await,
             _ => dav::not_allowed(),
         },
     };

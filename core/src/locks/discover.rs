@@ -1,7 +1,7 @@
 //! Which locks cover a node, and which the members of a folder.
 
-use super::Depth;
 use super::rows::{Lock, columns};
+use super::{Depth, MAX_SHOWN};
 use crate::error::Result;
 use crate::ids::NodeId;
 use crate::ports::{Row, Statement, Timestamp};
@@ -54,15 +54,24 @@ impl Covering {
         Ok(Self { locks: locks.collect::<Result<_>>()? })
     }
 
-    /// Those that cover the node at the address.
-    pub fn top(&self) -> impl Iterator<Item = &Lock> {
+    /// All that cover the node at the address.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Lock> {
         self.locks.iter().filter(|(_, below)| !below).map(|(lock, _)| lock)
     }
 
-    /// Those that cover a member of it.
+    /// Those that cover the node at the address; at most [`MAX_SHOWN`].
+    pub fn top(&self) -> impl Iterator<Item = &Lock> {
+        self.all().take(MAX_SHOWN)
+    }
+
+    /// Those that cover a member of it; as many.
     pub fn member(&self, node: &NodeId) -> impl Iterator<Item = &Lock> {
         let reaches =
             move |lock: &Lock, below: bool| lock.node == *node || (!below && lock.depth == Depth::Infinity);
-        self.locks.iter().filter(move |(lock, below)| reaches(lock, *below)).map(|(lock, _)| lock)
+        self.locks
+            .iter()
+            .filter(move |(lock, below)| reaches(lock, *below))
+            .map(|(lock, _)| lock)
+            .take(MAX_SHOWN)
     }
 }

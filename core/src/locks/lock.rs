@@ -22,7 +22,7 @@ pub struct NewLock {
     pub scope: Scope,
     /// How far down it reaches.
     pub depth: Depth,
-    /// Whose it is, in the words of the client: well-formed XML, to stand inside of `owner`.
+    /// Whose it is, in the words of the client: an `owner` element of XML that means the same anywhere.
     pub owner: Option<String>,
     /// How long it is wanted; None where the client doesn't say.
     pub timeout: Option<Duration>,

@@ -34,7 +34,7 @@ pub async fn refresh<P: Platform>(
     }
     let covering = Covering::read(rows(2))?;
     let own = |lock: &&Lock| lock.account == caller.account && submitted.tokens.contains(&lock.id);
-    let mut lock = covering.top().find(own).cloned().ok_or(Error::PreconditionFailed)?;
+    let mut lock = covering.all().find(own).cloned().ok_or(Error::PreconditionFailed)?;
     lock.expires_at = now.plus_secs(seconds(timeout));
 
     let access = format!("insert into guard (why) select 'access_gone' where not {}", auth::STILL_WRITES_IN);

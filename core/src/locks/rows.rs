@@ -10,7 +10,7 @@ use crate::tree::id;
 /// A lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lock {
-    /// Its id: the token is `urn:uuid:` and this.
+    /// Its id.
     pub id: LockId,
     /// What it is on.
     pub node: NodeId,
@@ -18,7 +18,7 @@ pub struct Lock {
     pub scope: Scope,
     /// How far down it reaches.
     pub depth: Depth,
-    /// Whose it is, in the words of the client: the XML inside of `owner`.
+    /// Whose it is, in the words of the client: an `owner` element of XML.
     pub owner: Option<String>,
     /// Whose it is.
     pub account: AccountId,

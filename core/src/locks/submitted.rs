@@ -56,7 +56,7 @@ pub enum State {
 }
 
 /// Whether one of the lists of ?2, `[[[not, kind, value], …], …]`, holds at the time ?4. ?3 has the resource of each:
-/// `{"base", "names"}`, or null.
+/// `{"base", "names"}`, or null. A folder's entity tag is that of [`crate::tree::folder_etag`].
 macro_rules! holds {
     () => {
         "(with recursive at (list, names, depth, id) as (
@@ -78,8 +78,9 @@ macro_rules! holds {
             select o.list, 'lock', lk.id from over o cross join locks lk on lk.node_id = o.id
              where lk.expires_at > ?4 and lk.depth = 'infinity'
             union all
-            select a.list, 'etag', b.etag from at a cross join nodes n on n.id = a.id
-             cross join versions v on v.id = n.version_id cross join blobs b on b.id = v.blob_id
+            select a.list, 'etag', coalesce(b.etag, n.id || '-' || n.changed_seq)
+              from at a cross join nodes n on n.id = a.id
+              left join versions v on v.id = n.version_id left join blobs b on b.id = v.blob_id
              where a.depth = json_array_length(a.names)
           ) select exists (
             select 1 from json_each(?2) e where not exists (

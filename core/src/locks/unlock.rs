@@ -28,11 +28,11 @@ pub async fn unlock<P: Platform>(platform: &P, address: &Address, id: Option<&Lo
         return Err(Error::PreconditionFailed);
     }
     let covering = Covering::read(rows(2))?;
-    if covering.top().next().is_none() {
+    if covering.all().next().is_none() {
         return Ok(());
     }
     let lock =
-        covering.top().find(|lock| Some(&lock.id) == id).ok_or(Error::Conflict(Conflict::NotLocked))?;
+        covering.all().find(|lock| Some(&lock.id) == id).ok_or(Error::Conflict(Conflict::NotLocked))?;
     if lock.account != caller.account {
         return Err(Error::TokenForbids { needs: "the lock, which another account has taken" });
     }

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use crate::error::Result;
 use crate::ids::NodeId;
+use crate::locks::Lock;
 use crate::ports::{Row, Timestamp};
 
 /// A node and its properties.
@@ -29,6 +30,8 @@ pub struct Resource {
     pub file: Option<Facts>,
     /// Its dead properties, where they were asked for.
     pub dead: Vec<Dead>,
+    /// Locks that cover it, where they were asked for.
+    pub locks: Vec<Lock>,
 }
 
 /// A file's content, from outside.

@@ -4,6 +4,7 @@ use super::{Dead, Facts, Resource};
 use crate::auth::{self, Caller, Right};
 use crate::error::{Conflict, Error, Result};
 use crate::ids::NodeId;
+use crate::locks::{Covering, discover};
 use crate::manifest;
 use crate::ports::{Db, Host, Platform, Row, Rows, Statement, Timestamp};
 use crate::tree::{self, Address, walk};
@@ -22,6 +23,8 @@ pub struct Listing {
     pub children: bool,
     /// Dead properties too.
     pub dead: bool,
+    /// Locks too.
+    pub locks: bool,
 }
 
 /// What was found.
@@ -44,6 +47,8 @@ pub struct Root {
     pub used_bytes: u64,
     /// How much may still be added; None without a quota.
     pub free_bytes: Option<u64>,
+    /// When it was looked at.
+    pub asked_at: Timestamp,
 }
 
 /// Children by name.
@@ -133,16 +138,21 @@ pub async fn read<P: Platform>(platform: &P, listing: &Listing) -> Result<Read> 
     if listing.children {
         batch.push(children(listing, ""));
     }
+    batch.extend(listing.covering(now));
     let results = platform.db().read(batch).await?;
     let rows = |at: usize| results.get(at).map(Vec::as_slice).unwrap_or_default();
     let caller = auth::authorise(rows(0).first(), Right::Read)?;
     let row = rows(1).first().ok_or(Error::NotFound)?;
-    let node = resource(row)?;
+    let mut node = resource(row)?;
     let used_bytes = row.unsigned("used_bytes")?;
     let quota = row.integer_or_null("quota_bytes")?;
     let free_bytes = quota.map(|quota| u64::try_from(quota).unwrap_or(0).saturating_sub(used_bytes));
-    let page = page(rows(2), &node.id, now)?;
-    Ok(Read { caller, root: Root { used_bytes, free_bytes }, node, page })
+    let (rows_of_children, rows_of_locks) =
+        if listing.children { (rows(2), rows(3)) } else { (&[][..], rows(2)) };
+    let covering = Covering::read(rows_of_locks)?;
+    node.locks = covering.top().cloned().collect();
+    let page = page(rows_of_children, &node.id, now, &covering)?;
+    Ok(Read { caller, root: Root { used_bytes, free_bytes, asked_at: now }, node, page })
 }
 
 /// Reads the next page. One round trip. A child that is there all the while is listed once, whatever else happens; what
@@ -152,7 +162,9 @@ pub async fn read<P: Platform>(platform: &P, listing: &Listing) -> Result<Read> 
 /// [`Conflict::Contended`] where the folder isn't there any more.
 pub async fn read_on<D: Db>(db: &D, listing: &Listing, next: Next) -> Result<Page> {
     let address = &listing.address;
-    let batch = vec![auth::look_up_at(address, next.asked_at), node(listing), children(listing, &next.after)];
+    let mut batch =
+        vec![auth::look_up_at(address, next.asked_at), node(listing), children(listing, &next.after)];
+    batch.extend(listing.covering(next.asked_at));
     let results: Vec<Rows> = db.read(batch).await?;
     let rows = |at: usize| results.get(at).map(Vec::as_slice).unwrap_or_default();
     auth::authorise(rows(0).first(), Right::Read)?;
@@ -160,7 +172,13 @@ pub async fn read_on<D: Db>(db: &D, listing: &Listing, next: Next) -> Result<Pag
     if !is_the_same {
         return Err(Error::Conflict(Conflict::Contended));
     }
-    page(rows(2), &next.folder, next.asked_at)
+    page(rows(2), &next.folder, next.asked_at, &Covering::read(rows(3))?)
+}
+
+impl Listing {
+    fn covering(&self, now: Timestamp) -> Option<Statement> {
+        self.locks.then(|| discover(&self.address, now, self.children))
+    }
 }
 
 fn node(listing: &Listing) -> Statement {
@@ -177,7 +195,7 @@ fn bind(sql: &'static str, address: &Address) -> Statement {
     Statement::new(sql).bind(&address.space).bind(address.way()).bind(address.path.depth() as u64)
 }
 
-fn page(rows: &[Row], folder: &NodeId, asked_at: Timestamp) -> Result<Page> {
+fn page(rows: &[Row], folder: &NodeId, asked_at: Timestamp, covering: &Covering) -> Result<Page> {
     let bytes: usize = rows.iter().map(|row| row.text("dead").map_or(0, str::len)).sum();
     let is_cut = rows.len() > PAGE || bytes > PAGE_BYTES;
     let rows = rows.get(..PAGE).unwrap_or(rows);
@@ -187,7 +205,10 @@ fn page(rows: &[Row], folder: &NodeId, asked_at: Timestamp) -> Result<Page> {
         }
         None => None,
     };
-    let children = rows.iter().map(resource).collect::<Result<_>>()?;
+    let mut children = rows.iter().map(resource).collect::<Result<Vec<_>>>()?;
+    for child in &mut children {
+        child.locks = covering.member(&child.id).cloned().collect();
+    }
     Ok(Page { children, next })
 }
 
@@ -213,6 +234,7 @@ fn resource(row: &Row) -> Result<Resource> {
         created_at: Timestamp(row.integer("created_at")?),
         modified_at: Timestamp(row.integer("modified_at")?),
         file,
+        locks: Vec::new(),
         dead: manifest::from_json::<Vec<(String, String, String)>>(row.text("dead")?)?
             .into_iter()
             .map(|(namespace, name, xml)| Dead { namespace, name, xml })

@@ -13,9 +13,14 @@ const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 /// Reads where to. Its scheme and port don't count, and its host only if it is another one: behind a proxy, clients
 /// and server see different ones. The path is resolved as the URL standard does it with request targets.
 pub(super) fn destination(parts: &Parts) -> Result<Path, Failure> {
+    let text = text(&parts.headers, &DESTINATION)
+        .ok_or_else(|| Failure::new(StatusCode::BAD_REQUEST, "Destination: it is missing"))?;
+    locate(text.trim(), parts)
+}
+
+/// Reads a URL that a header names.
+pub(super) fn locate(text: &str, parts: &Parts) -> Result<Path, Failure> {
     let bad = |detail: &str| Failure::new(StatusCode::BAD_REQUEST, format!("Destination: {detail}"));
-    let text = text(&parts.headers, &DESTINATION).ok_or_else(|| bad("it is missing"))?;
-    let text = text.trim();
     if text.contains('\u{fffd}') {
         return Err(bad("it is not UTF-8"));
     }

@@ -7,7 +7,7 @@ use ledge_core::plan::ReadPlan;
 use ledge_core::ports::Host;
 
 use super::xml::escape;
-use super::{Content, in_xml, options};
+use super::{Content, in_xml, locks, options};
 use crate::problem;
 
 /// Why a request failed.
@@ -53,7 +53,13 @@ pub(crate) fn response(host: &impl Host, failure: &Failure) -> Response<Content>
             (status, condition, problem::detail(host, error))
         }
     };
-    let condition = condition.map(|name| format!("<D:{name}/>")).unwrap_or_default();
+    let hrefs: String = match failure {
+        Failure::Core(Error::Locked { roots } | Error::LockConflict { roots }) => {
+            roots.iter().map(|root| format!("<D:href>{}</D:href>", locks::root(root))).collect()
+        }
+        _ => String::new(),
+    };
+    let condition = condition.map(|name| format!("<D:{name}>{hrefs}</D:{name}>")).unwrap_or_default();
     let body = format!(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<D:error xmlns:D=\"DAV:\" xmlns:L=\"urn:ledge:dav\">{condition}\
          <L:detail>{}</L:detail></D:error>",
@@ -80,6 +86,11 @@ fn status_and_condition(error: &Error) -> (StatusCode, Option<&'static str>) {
         Error::Unauthenticated => StatusCode::UNAUTHORIZED,
         Error::NotFound => StatusCode::NOT_FOUND,
         Error::Forbidden { .. } | Error::TokenForbids { .. } => StatusCode::FORBIDDEN,
+        Error::Locked { .. } => return (StatusCode::LOCKED, Some("lock-token-submitted")),
+        Error::LockConflict { .. } => return (StatusCode::LOCKED, Some("no-conflicting-lock")),
+        Error::Conflict(Conflict::NotLocked) => {
+            return (StatusCode::CONFLICT, Some("lock-token-matches-request-uri"));
+        }
         Error::Conflict(conflict) => match conflict {
             Conflict::IsAFolder | Conflict::IsAFile => StatusCode::METHOD_NOT_ALLOWED,
             Conflict::NameTaken => StatusCode::PRECONDITION_FAILED,

@@ -11,6 +11,9 @@ mod destination;
 mod error;
 mod get;
 mod href;
+mod if_header;
+mod lock;
+mod locks;
 mod mkcol;
 mod move_;
 mod options;
@@ -19,18 +22,22 @@ mod propfind;
 mod proppatch;
 mod props;
 mod put;
+mod timeout;
+mod unlock;
 mod xml;
 
 pub(crate) use copy::copy;
 pub(crate) use delete::delete;
 pub(crate) use error::{Failure, response};
 pub(crate) use get::get;
+pub(crate) use lock::lock;
 pub(crate) use mkcol::mkcol;
 pub(crate) use move_::move_;
 pub(crate) use options::{not_allowed, options};
 pub(crate) use propfind::propfind;
 pub(crate) use proppatch::proppatch;
 pub(crate) use put::put;
+pub(crate) use unlock::unlock;
 
 use futures::stream::LocalBoxStream;
 use http::request::Parts;
@@ -79,11 +86,10 @@ pub(crate) async fn request<'a, P: Platform>(platform: &P, parts: &'a Parts) -> 
         }
         error => error.into(),
     })?;
-    Ok(Request {
-        parts,
-        address: Address { token, space: mount.space, base: mount.base, path: path_names },
-        names_collection: path.is_empty() || path.ends_with('/'),
-    })
+    let mut address = Address { token, space: mount.space, base: mount.base, path: path_names };
+    // Whatever the request does, it does with these tokens and under these conditions.
+    address.token = address.token.clone().submitting(if_header::submitted(parts, &address)?);
+    Ok(Request { parts, address, names_collection: path.is_empty() || path.ends_with('/') })
 }
 
 /// A 207 that is known before it is sent.

@@ -26,7 +26,7 @@ pub(crate) async fn propfind<P: Platform>(platform: &P, request: Request<'_>, up
         }
     };
     let wanted = xml::propfind(&body::read(upload).await?)?;
-    let listing = Listing { address: request.address, children, dead: wanted.dead() };
+    let listing = Listing { address: request.address, children, dead: wanted.dead(), locks: wanted.locks() };
     let read = properties::read(platform, &listing).await?;
     let writer = Writer { listing, wanted, root: read.root };
     let mut text = Multistatus::begin();

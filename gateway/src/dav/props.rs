@@ -3,6 +3,7 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 use ledge_core::properties::{Resource, Root};
 
+use super::locks;
 use super::xml::{DAV, Name, element, escape};
 use crate::headers::{http_date, quoted, rfc3339_secs};
 
@@ -44,9 +45,6 @@ const RARE: [(&str, &str); 6] = [
     (WIN32, "Win32LastModifiedTime"),
 ];
 
-const LOCKS: &str = "<D:lockentry><D:lockscope><D:exclusive/></D:lockscope><D:locktype><D:write/></D:locktype></D:lockentry>\
-                     <D:lockentry><D:lockscope><D:shared/></D:lockscope><D:locktype><D:write/></D:locktype></D:lockentry>";
-
 /// The properties of a resource, in an order that simple clients want: those that there are, then those that there
 /// aren't.
 pub(super) fn propstats(resource: &Resource, root: Root, wanted: &Wanted) -> [(&'static str, String); 2] {
@@ -78,6 +76,15 @@ impl Wanted {
         match self {
             Self::All(_) | Self::Names => true,
             Self::These(names) => names.iter().any(|name| !is_live(name)),
+        }
+    }
+
+    /// Whether locks have to be looked up.
+    pub(super) fn locks(&self) -> bool {
+        match self {
+            Self::All(_) => true,
+            Self::Names => false,
+            Self::These(names) => names.contains(&dav("lockdiscovery")),
         }
     }
 }
@@ -119,8 +126,8 @@ fn live(resource: &Resource, root: Root, name: &Name) -> Option<String> {
         "getetag" => quoted(&resource.etag),
         "getlastmodified" | "Win32LastModifiedTime" => http_date(resource.modified_at),
         "resourcetype" => if is_folder { "<D:collection/>" } else { "" }.to_owned(),
-        "supportedlock" => LOCKS.to_owned(),
-        "lockdiscovery" => String::new(),
+        "supportedlock" => locks::SUPPORTED.to_owned(),
+        "lockdiscovery" => locks::discovery(&resource.locks, root.asked_at),
         "quota-used-bytes" if is_folder => number(root.used_bytes),
         "quota-available-bytes" if is_folder => number(root.free_bytes?),
         "id" => resource.id.to_string(),

@@ -6,7 +6,7 @@ mod request;
 mod write;
 
 pub(super) use read::parse;
-pub(super) use request::{Instruction, propertyupdate, propfind};
+pub(super) use request::{Instruction, LockInfo, lockinfo, propertyupdate, propfind};
 pub(super) use write::{Multistatus, element, escape};
 
 /// The namespace of WebDAV's own elements.

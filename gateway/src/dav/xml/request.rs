@@ -1,6 +1,7 @@
 //! What requests say in XML. Elements that a standard may add are ignored (RFC 4918 section 17).
 
 use http::StatusCode;
+use ledge_core::locks::Scope;
 use ledge_core::properties::Dead;
 use roxmltree::Node;
 
@@ -95,6 +96,37 @@ pub(in crate::dav) fn propertyupdate(bytes: &[u8]) -> Result<Vec<Instruction>, F
         return Err(refuse("it names too many properties"));
     }
     Ok(instructions)
+}
+
+/// A LOCK's body.
+pub(in crate::dav) struct LockInfo {
+    /// Whom the lock is to keep out.
+    pub(in crate::dav) scope: Scope,
+    /// The `owner` element, as XML that means the same anywhere.
+    pub(in crate::dav) owner: Option<String>,
+}
+
+/// A LOCK's body; there are only write locks.
+pub(in crate::dav) fn lockinfo(bytes: &[u8]) -> Result<LockInfo, Failure> {
+    let document = parse(bytes)?;
+    let root = document.root_element();
+    let refuse = |reason: &str| Failure::new(StatusCode::BAD_REQUEST, format!("the XML body: {reason}"));
+    if !root.has_tag_name((DAV, "lockinfo")) {
+        return Err(refuse("expected a DAV:lockinfo element"));
+    }
+    let child = |name: &str| root.children().find(|node| node.has_tag_name((DAV, name)));
+    let is = |parent: Option<Node<'_, '_>>, name: &str| {
+        parent.is_some_and(|node| node.children().any(|child| child.has_tag_name((DAV, name))))
+    };
+    if !is(child("locktype"), "write") {
+        return Err(refuse("expected a lock of the type DAV:write"));
+    }
+    let scope = match (is(child("lockscope"), "exclusive"), is(child("lockscope"), "shared")) {
+        (true, false) => Scope::Exclusive,
+        (false, true) => Scope::Shared,
+        _ => return Err(refuse("expected the scope DAV:exclusive or DAV:shared")),
+    };
+    Ok(LockInfo { scope, owner: child("owner").map(literal) })
 }
 
 /// The names of the elements in an element, each once.

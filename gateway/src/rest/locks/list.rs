@@ -23,6 +23,8 @@ struct Locks {
 #[derive(Serialize, ToSchema)]
 struct Lock {
     id: String,
+    /// What the client knows it by.
+    token: String,
     node_id: String,
     /// From the space's root; nothing is encoded.
     path: String,
@@ -58,6 +60,7 @@ impl From<locks::Lock> for Lock {
     fn from(lock: locks::Lock) -> Self {
         Self {
             id: lock.id.to_string(),
+            token: locks::token(&lock.id),
             node_id: lock.node.to_string(),
             path: lock.root.to_string(),
             kind: if lock.root.is_folder { "folder" } else { "file" },
