@@ -7,6 +7,7 @@
 mod clients;
 mod debian;
 mod npm;
+mod schemathesis;
 mod target;
 mod tools;
 mod viewer;
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 pub(crate) use clients::{Clients, clients};
+pub(crate) use schemathesis::schemathesis;
 pub(crate) use target::{TARGET, Toolchain};
 
 /// What the set-up provides.

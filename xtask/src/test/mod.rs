@@ -5,6 +5,7 @@ mod clients;
 mod conformance;
 mod libtest;
 mod results;
+mod schemathesis;
 mod scratch;
 mod table;
 
@@ -46,6 +47,9 @@ pub(crate) fn run(options: Options) -> Result<()> {
 pub(crate) fn stages(report: &mut Report, tools: &Tools, full: bool) -> Option<Table> {
     let programs = report.stage("compile the tests", || Ok((Tally::NOTHING, libtest::compile()?)))?;
     report.stage("unit tests, conformance on local", || unit_tests(&programs, full));
+    report.check("the API against its OpenAPI document", || {
+        schemathesis::run(&setup::schemathesis()?, &programs.ledge)
+    });
     report.stage("build the Workers for the tests", || {
         build::build(tools, &Worker::TESTED).map(|()| (Tally::NOTHING, ()))
     })?;
