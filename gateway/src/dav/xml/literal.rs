@@ -3,9 +3,7 @@
 
 use roxmltree::Node;
 
-use super::escape;
-
-const XML: &str = "http://www.w3.org/XML/1998/namespace";
+use super::{XML, escape};
 
 /// Writes the element. Comments and processing instructions are left out.
 pub(super) fn literal(property: Node<'_, '_>) -> String {

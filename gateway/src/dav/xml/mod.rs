@@ -12,6 +12,9 @@ pub(super) use write::{Multistatus, element, escape};
 /// The namespace of WebDAV's own elements.
 pub(super) const DAV: &str = "DAV:";
 
+/// The namespace of `xml:lang` and its like.
+const XML: &str = "http://www.w3.org/XML/1998/namespace";
+
 /// A property's name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Name {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::Name;
+use super::{Name, XML};
 
 /// The prefixes that every multistatus declares.
 const PREFIXES: [(&str, &str); 3] =
@@ -38,6 +38,8 @@ pub(in crate::dav) fn element(name: &Name, inner: &str) -> String {
     let known = PREFIXES.iter().find(|(_, namespace)| *namespace == name.namespace);
     let (tag, declaration) = match known {
         Some((prefix, _)) => (format!("{prefix}:{}", name.local), String::new()),
+        // No other prefix may mean it, and this one is always declared.
+        None if name.namespace == XML => (format!("xml:{}", name.local), String::new()),
         None if name.namespace.is_empty() => (name.local.clone(), String::new()),
         None => (format!("x:{}", name.local), format!(" xmlns:x=\"{}\"", escape(&name.namespace))),
     };
@@ -105,6 +107,19 @@ impl Multistatus {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_prefix_is_declared() {
+        for (namespace, expected) in [
+            ("DAV:", "<D:a/>"),
+            ("", "<a/>"),
+            ("urn:\"a\"", "<x:a xmlns:x=\"urn:&quot;a&quot;\"/>"),
+            (XML, "<xml:a/>"),
+        ] {
+            let name = Name { namespace: namespace.to_owned(), local: "a".to_owned() };
+            assert_eq!(element(&name, ""), expected);
+        }
+    }
 
     #[test]
     fn text_survives() {
