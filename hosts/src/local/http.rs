@@ -18,6 +18,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use super::request_line::{Noted, RequestLine};
 use super::{Body, Upload, target};
 
 /// How long a client may take to send a request's header, from the connection or the last response on.
@@ -68,9 +69,17 @@ where
 {
     // Small answers must not wait for acknowledgements; where it can't be set, they do.
     let _ = stream.set_nodelay(true);
+    let line = RequestLine::default();
+    let stream = Noted::new(stream, line.clone());
     let service = service_fn(move |request| {
+        let has_fragment = line.has_fragment(request.uri());
         let handler = handler.clone();
-        async move { Ok::<_, Infallible>(answer(&*handler, request).await) }
+        async move {
+            Ok::<_, Infallible>(match has_fragment {
+                true => bad_target("the request target has a fragment: a # in a name is %23"),
+                false => answer(&*handler, request).await,
+            })
+        }
     });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEADER_READ_TIMEOUT);

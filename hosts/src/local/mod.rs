@@ -11,6 +11,7 @@ mod http;
 mod migrate;
 mod open;
 mod queue;
+mod request_line;
 mod runtime;
 mod target;
 mod upload;
