@@ -87,7 +87,11 @@ pub(crate) async fn read<P: Platform>(
     describe(headers, &file);
     repr_digest(headers, &file, &wanted_digests(request));
     if let Some(name) = address.path.last() {
-        set(headers, header::CONTENT_DISPOSITION, content_disposition(name.as_str(), download));
+        set(
+            headers,
+            header::CONTENT_DISPOSITION,
+            content_disposition(name.as_str(), &file.version.blob.media_type, download),
+        );
     }
     Ok(response)
 }
