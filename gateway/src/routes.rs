@@ -111,7 +111,12 @@ async fn webdav<P: Platform, U: Upload>(platform: &P, parts: &Parts, upload: U) 
             _ => dav::not_allowed(),
         },
     };
-    answered.unwrap_or_else(|failure| dav::response(platform.host(), &failure))
+    let mut response = answered.unwrap_or_else(|failure| dav::response(platform.host(), &failure));
+    if response.status() == StatusCode::MULTI_STATUS {
+        // macOS looks here, too, for whether it may write.
+        dav::describe(response.headers_mut());
+    }
+    response
 }
 
 async fn rest<P: Platform, U: Upload>(platform: &P, parts: &Parts, upload: U) -> Response<ReadPlan> {

@@ -33,7 +33,7 @@ pub(crate) use get::get;
 pub(crate) use lock::lock;
 pub(crate) use mkcol::mkcol;
 pub(crate) use move_::move_;
-pub(crate) use options::{not_allowed, options};
+pub(crate) use options::{describe, not_allowed, options};
 pub(crate) use propfind::propfind;
 pub(crate) use proppatch::proppatch;
 pub(crate) use put::put;

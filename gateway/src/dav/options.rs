@@ -18,7 +18,7 @@ pub(crate) fn options() -> Response<Content> {
 }
 
 /// Which classes of RFC 4918 there are. Office opens files for writing only where the second header stands.
-fn describe(headers: &mut HeaderMap) {
+pub(crate) fn describe(headers: &mut HeaderMap) {
     headers.insert(HeaderName::from_static("dav"), HeaderValue::from_static("1, 2, 3"));
     headers.insert(HeaderName::from_static("ms-author-via"), HeaderValue::from_static("DAV"));
 }
