@@ -148,6 +148,24 @@ impl Drive {
         Reply::to(Self::in_space("POST", "nodes/batch").body(body))
     }
 
+    /// Copies a file into a folder in the folder, under a number for each name: at most 1,000 at once.
+    pub fn copies(&self, file: &str, folder: &str, numbers: std::ops::Range<u32>) {
+        let copy = |n| {
+            let to = serde_json::json!({ "parent": self.path(folder), "name": format!("{n:05}") });
+            serde_json::json!({ "op": "copy", "path": self.path(file), "to": to })
+        };
+        let reply = Self::batch(&numbers.map(copy).collect());
+        assert_eq!(reply.status, 200, "{}", String::from_utf8_lossy(&reply.body));
+    }
+
+    /// The versions of a file, newest first.
+    pub fn versions(&self, path: &str) -> Vec<Value> {
+        let url = self.file_url(path).replacen("/files/", "/versions/", 1);
+        let reply = Reply::to(Self::signed("GET", &url));
+        assert_eq!(reply.status, 200, "{path}");
+        reply.json()["versions"].as_array().expect("a list").clone()
+    }
+
     /// The names in a folder in the folder, in order.
     pub fn names(&self, path: &str) -> Vec<String> {
         let page = self.list(path, "?limit=1000");

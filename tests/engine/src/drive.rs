@@ -23,6 +23,8 @@ pub struct Drive {
 pub struct Answer {
     /// The status code.
     pub status: u16,
+    /// The headers.
+    pub headers: http::HeaderMap,
     /// The body.
     pub body: Vec<u8>,
 }
@@ -70,9 +72,9 @@ impl Drive {
         P::Host: ledge_core::ports::Host<Body = Body>,
     {
         let response = ledge_gateway::handle(platform, request).await;
-        let status = response.status().as_u16();
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let body = response.into_body().collect().await.map(|body| body.to_bytes().to_vec());
-        Answer { status, body: body.unwrap_or_default() }
+        Answer { status, headers, body: body.unwrap_or_default() }
     }
 
     /// Saves over the plain ports.

@@ -197,3 +197,31 @@ fn a_listing_takes_a_round_trip_a_page_and_breaks_off_where_one_fails() {
         }
     });
 }
+
+#[test]
+fn w071_a_failing_database_is_503_and_never_an_empty_or_missing_folder() {
+    run(async {
+        for depth in ["0", "1"] {
+            for path in ["", "d", "d/f"] {
+                let drive = Drive::new().await;
+                assert_eq!(drive.send(drive.plain(), dav(&drive, "MKCOL", "d", b"")).await.status, 201);
+                assert_eq!(drive.send(drive.plain(), dav(&drive, "PUT", "d/f", b"x")).await.status, 201);
+                let request = || {
+                    let mut request = dav(&drive, "PROPFIND", path, b"");
+                    request.headers_mut().insert("depth", depth.parse().unwrap());
+                    request
+                };
+                let unhurt = Faults::default();
+                assert_eq!(drive.send(&fail(drive.plain(), &unhurt), request()).await.status, 207);
+                assert!(unhurt.calls() >= 1);
+                for step in 0..unhurt.calls() {
+                    let faults = Faults::at(step, When::Before);
+                    let answer = drive.send(&fail(drive.plain(), &faults), request()).await;
+                    assert_eq!(answer.status, 503, "{path:?} to depth {depth}, step {step}");
+                    assert!(answer.headers.contains_key("retry-after"));
+                    assert!(!String::from_utf8_lossy(&answer.body).contains("multistatus"));
+                }
+            }
+        }
+    });
+}

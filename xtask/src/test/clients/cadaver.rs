@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::{Site, Steps, same};
 use crate::setup::Clients;
-use crate::test::libtest::Verdicts;
+use crate::test::libtest::{Verdicts, tally};
 
 /// A command, and what it must have said before the next prompt.
 const SESSION: [(&str, &str); 22] = [
@@ -21,7 +21,7 @@ const SESSION: [(&str, &str); 22] = [
     ("move two.txt three.txt", "succeeded."),
     ("copy ../one ../copied", "succeeded."),
     ("lock three.txt", "succeeded."),
-    ("discover three.txt", "opaquelocktoken:"),
+    ("discover three.txt", "urn:uuid:"),
     ("put up.txt three.txt", "succeeded."),
     ("unlock three.txt", "succeeded."),
     ("discover three.txt", "no locks found"),
@@ -55,7 +55,7 @@ pub(super) fn run(clients: &Clients, site: &Site<'_>) -> Result<Verdicts> {
         steps.take(&format!("{n:02}_{words}"), || {
             let answer = answers.get(n).copied().unwrap_or_default();
             if !answer.starts_with(command) || !answer.contains(expected) || answer.contains("failed") {
-                bail!("`{command}` was to say {expected:?}, in:\n{said}");
+                bail!("`{command}` was to say {expected:?}, and said:\n{answer}");
             }
             Ok(())
         });
@@ -64,5 +64,8 @@ pub(super) fn run(clients: &Clients, site: &Site<'_>) -> Result<Verdicts> {
         let came = fs::read_to_string(site.path("down.txt")).context("nothing came back")?;
         same("the file", came.as_str(), content)
     });
+    if tally(&steps.0).failed > 0 {
+        eprintln!("the whole session:\n{said}");
+    }
     Ok(steps.0)
 }
