@@ -7,7 +7,7 @@ use ledge_tests::Dav;
 /// Far longer than a refusal takes, far shorter than what would be an attack.
 const AT_ONCE: Duration = Duration::from_secs(10);
 
-const METHODS: [&str; 2] = ["PROPFIND", "PROPPATCH"];
+const METHODS: [&str; 3] = ["PROPFIND", "PROPPATCH", "LOCK"];
 
 #[test]
 fn w182_a_doctype_is_400_whatever_is_in_it() {
@@ -50,9 +50,11 @@ fn g01_thirty_thousand_levels_are_400_and_hurt_nobody() {
     assert_eq!(dav.put("f", "x").status, 201);
     for (open, close) in [("<a>", "</a>"), ("<x:a xmlns:x='urn:x'>", "</x:a>")] {
         let deep = format!("{}{}", open.repeat(30_000), close.repeat(30_000));
-        for (method, root, inner) in
-            [("PROPFIND", "propfind", "prop"), ("PROPPATCH", "propertyupdate", "set")]
-        {
+        for (method, root, inner) in [
+            ("PROPFIND", "propfind", "prop"),
+            ("PROPPATCH", "propertyupdate", "set"),
+            ("LOCK", "lockinfo", "owner"),
+        ] {
             let body = format!("<{root} xmlns='DAV:'><{inner}>{deep}</{inner}></{root}>");
             let begun = Instant::now();
             let status = dav.request(method, "f").header("depth", "0").xml(body).send().status;

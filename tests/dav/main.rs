@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
 mod auth;
+mod clients;
 mod conditions;
 mod copymove;
 mod delete;
@@ -10,10 +11,13 @@ mod destination;
 mod get;
 mod hostile;
 mod hrefs;
+mod if_header;
 mod listings;
 mod lock;
+mod locks;
 mod mkcol;
 mod names;
+mod options;
 mod properties;
 mod propfind;
 mod proppatch;

@@ -42,6 +42,19 @@ fn w117_w140_a_chunked_body_is_stored_and_its_expected_length_is_held_to() {
 }
 
 #[test]
+fn an_empty_file_and_then_the_real_one_are_saved_under_a_lock() {
+    let dav = Dav::new();
+    let empty = dav.put("f", "");
+    assert_eq!((empty.status, empty.header("etag").is_empty()), (201, false));
+    assert_eq!(dav.get("f").header("content-length"), "0");
+    let token = dav.locked("f");
+    let saved = dav.request("PUT", "f").header("if", format!("(<{token}>)")).body("real").send();
+    assert_eq!(saved.status, 204);
+    assert_eq!(dav.unlock("f", &token).status, 204);
+    assert_eq!(dav.get("f").body, b"real");
+}
+
+#[test]
 fn w120_what_is_refused_is_refused_before_the_body_is_asked_for() {
     let dav = Dav::new();
     let url = dav.target("f");

@@ -21,7 +21,7 @@ const SESSION: [(&str, &str); 22] = [
     ("move two.txt three.txt", "succeeded."),
     ("copy ../one ../copied", "succeeded."),
     ("lock three.txt", "succeeded."),
-    ("discover three.txt", "urn:uuid:"),
+    ("discover three.txt", "ldg:"),
     ("put up.txt three.txt", "succeeded."),
     ("unlock three.txt", "succeeded."),
     ("discover three.txt", "no locks found"),
