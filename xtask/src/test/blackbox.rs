@@ -20,38 +20,40 @@ const TEMPLATE: &str = ".ledge/test/template";
 
 /// Runs the suite against the native host.
 pub(super) fn on_local(programs: &Programs, full: bool) -> Result<Verdicts> {
-    run(programs, full, |program| {
-        let scratch = Scratch::empty(&format!("local-{}", program.target))?;
-        let (local, administrator) = local::start(&programs.ledge, scratch.folder(), &log("local", program))?;
-        Ok(Running { host: "local", server: local, administrator, _scratch: scratch })
-    })
+    run(programs, full, |program| start_local(programs, &program.target))
+}
+
+/// Starts the native host over an empty drive, for a program or a stage of this name.
+pub(super) fn start_local(programs: &Programs, name: &str) -> Result<Running> {
+    let scratch = Scratch::empty(&format!("local-{name}"))?;
+    let (local, administrator) = local::start(&programs.ledge, scratch.folder(), &log("local", name))?;
+    Ok(Running { host: "local", server: local, administrator, _scratch: scratch })
 }
 
 /// Runs the suite against the Workers in workerd.
 pub(super) fn on_workerd(programs: &Programs, full: bool) -> Result<Verdicts> {
     let administrator = template(programs)?;
-    run(programs, full, |program| {
-        let scratch = Scratch::copy_of(Path::new(TEMPLATE), &format!("workerd-{}", program.target))?;
-        let workerd = workerd::start(&workerd::Options {
-            state: scratch.folder(),
-            port: 0,
-            workers: workerd::built(&[Worker::TestGateway, Worker::Functions]),
-            log: Some(&log("workerd", program)),
-        })?;
-        Ok(Running {
-            host: "workerd",
-            server: workerd,
-            administrator: administrator.clone(),
-            _scratch: scratch,
-        })
-    })
+    run(programs, full, |program| start_workerd(&program.target, &administrator))
+}
+
+/// Starts the Workers over a copy of the template, for a program or a stage of this name.
+pub(super) fn start_workerd(name: &str, administrator: &Administrator) -> Result<Running> {
+    let scratch = Scratch::copy_of(Path::new(TEMPLATE), &format!("workerd-{name}"))?;
+    let workerd = workerd::start(&workerd::Options {
+        state: scratch.folder(),
+        port: 0,
+        workers: workerd::built(&[Worker::TestGateway, Worker::Functions]),
+        log: Some(&log("workerd", name)),
+    })?;
+    let administrator = administrator.clone();
+    Ok(Running { host: "workerd", server: workerd, administrator, _scratch: scratch })
 }
 
 /// A host with an empty drive. In this order: the server is stopped before its data goes.
-struct Running {
-    host: &'static str,
-    server: Server,
-    administrator: Administrator,
+pub(super) struct Running {
+    pub(super) host: &'static str,
+    pub(super) server: Server,
+    pub(super) administrator: Administrator,
     _scratch: Scratch,
 }
 
@@ -67,8 +69,8 @@ impl Running {
 }
 
 /// Where a host's own words go.
-fn log(host: &str, program: &Program) -> PathBuf {
-    PathBuf::from(format!("build/test/{host}-{}.log", program.target))
+pub(super) fn log(host: &str, name: &str) -> PathBuf {
+    PathBuf::from(format!("build/test/{host}-{name}.log"))
 }
 
 /// Runs each program against a host of its own: memory that one has made grow would spoil another's measurements.
@@ -78,7 +80,7 @@ fn run(programs: &Programs, full: bool, start: impl Fn(&Program) -> Result<Runni
         let running = start(program)?;
         let of_program = program.run(full, &running.environment())?;
         if tally(&of_program).failed > 0 {
-            eprintln!("what the host said stands in {}", log(running.host, program).display());
+            eprintln!("what the host said stands in {}", log(running.host, &program.target).display());
         }
         verdicts.extend(named(program, of_program));
     }
@@ -92,7 +94,7 @@ fn named(program: &Program, verdicts: Verdicts) -> Verdicts {
 }
 
 /// Makes a migrated state with an administrator, once; a run copies it, which takes no time.
-fn template(programs: &Programs) -> Result<Administrator> {
+pub(super) fn template(programs: &Programs) -> Result<Administrator> {
     let folder = Path::new(TEMPLATE);
     let known = folder.join("administrator.json");
     let mut made_of = state::migrations()?;

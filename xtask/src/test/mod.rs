@@ -14,7 +14,7 @@ use anyhow::{Context, Result};
 use crate::arguments::Arguments;
 use crate::build::{self, Worker};
 use crate::report::{Report, Tally};
-use crate::setup::{self, Tools};
+use crate::setup::{self, Clients, Tools};
 use libtest::{Program, Programs};
 use table::Table;
 
@@ -65,6 +65,15 @@ pub(crate) fn stages(report: &mut Report, tools: &Tools, full: bool) -> Option<T
         });
         columns.push((host, verdicts.unwrap_or_default()));
     }
+    let clients = report.stage("set up the WebDAV clients", set_up_clients).flatten();
+    for ((_, column), (name, run)) in columns.iter_mut().zip(CLIENTS) {
+        let Some(clients) = &clients else { continue };
+        let verdicts = report.stage(name, || {
+            let verdicts = run(&programs, clients)?;
+            Ok((libtest::tally(&verdicts), verdicts))
+        });
+        column.extend(verdicts.unwrap_or_default());
+    }
     let table = Table::new(columns);
     println!("\n{table}");
     report.check("the same tests on every host", || {
@@ -80,6 +89,24 @@ const HOSTS: [(&str, &str, OnHost); 2] = [
     ("local", "black-box suite on local", blackbox::on_local),
     ("workerd", "black-box suite on workerd", blackbox::on_workerd),
 ];
+
+type ClientsOnHost = fn(&Programs, &Clients) -> Result<libtest::Verdicts>;
+
+/// In the order of [`HOSTS`].
+const CLIENTS: [(&str, ClientsOnHost); 2] =
+    [("WebDAV clients on local", clients::on_local), ("WebDAV clients on workerd", clients::on_workerd)];
+
+/// The clients are Debian's. Where they can't be had, their tests are skipped; but not where a change is about to land.
+fn set_up_clients() -> Result<(Tally, Option<Clients>)> {
+    match setup::clients() {
+        Ok(clients) => Ok((Tally::NOTHING, Some(clients))),
+        Err(error) if std::env::var_os("CI").is_some() => Err(error),
+        Err(error) => {
+            eprintln!("the WebDAV clients are skipped: {error:#}");
+            Ok((Tally { skipped: 1, ..Tally::NOTHING }, None))
+        }
+    }
+}
 
 /// `cargo xtask clients`: the WebDAV clients against a server that runs already.
 pub(crate) fn clients_by_hand(mut arguments: Arguments) -> Result<()> {

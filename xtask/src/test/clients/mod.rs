@@ -13,12 +13,33 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use super::libtest::{Verdict, Verdicts};
+use super::blackbox::{self, Running};
+use super::libtest::{Programs, Verdict, Verdicts, tally};
 use super::scratch::Scratch;
 use crate::setup::Clients;
 
 /// The longest that a client may take; none takes a tenth of it.
 const LIMIT_SECS: u32 = 240;
+
+/// Runs the clients against the native host.
+pub(super) fn on_local(programs: &Programs, clients: &Clients) -> Result<Verdicts> {
+    run_on(clients, &blackbox::start_local(programs, "clients")?)
+}
+
+/// Runs the clients against the Workers in workerd.
+pub(super) fn on_workerd(programs: &Programs, clients: &Clients) -> Result<Verdicts> {
+    let administrator = blackbox::template(programs)?;
+    run_on(clients, &blackbox::start_workerd("clients", &administrator)?)
+}
+
+fn run_on(clients: &Clients, running: &Running) -> Result<Verdicts> {
+    let url = format!("{}/dav/", running.server.url());
+    let verdicts = run(clients, running.host, &url, &running.administrator.token)?;
+    if tally(&verdicts).failed > 0 {
+        eprintln!("what the host said stands in {}", blackbox::log(running.host, "clients").display());
+    }
+    Ok(verdicts)
+}
 
 /// Runs the clients against a server that runs already: its URL ends with a slash.
 pub(super) fn run(clients: &Clients, host: &'static str, url: &str, token: &str) -> Result<Verdicts> {
