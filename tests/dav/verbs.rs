@@ -19,7 +19,7 @@ fn options_answers_anybody_anywhere() {
 fn a_stranger_is_told_so_before_anything_else() {
     let drive = Dav::new();
     for (method, path) in
-        [("PROPFIND", "none"), ("GET", "none"), ("PUT", "a"), ("DELETE", ""), ("MKCOL", "b"), ("FROB", "")]
+        [("PROPFIND", "none"), ("GET", "none"), ("PUT", "a"), ("DELETE", ""), ("MKCOL", "b"), ("POST", "")]
     {
         for request in [
             Wire::new(method, drive.target(path)),

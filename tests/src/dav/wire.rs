@@ -140,10 +140,18 @@ impl Wire {
     }
 
     fn read(&self, mut stream: TcpStream) -> Option<Reply> {
-        let mut answer = Vec::new();
-        if let Err(error) = stream.read_to_end(&mut answer) {
-            let timed_out = matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
-            assert!(!timed_out, "{} {} hangs", self.method, self.line());
+        // workerd leaves the connection open for seconds after its last byte: the answer itself says where it ends.
+        let (mut answer, mut piece) = (Vec::new(), vec![0; 64 * 1024]);
+        while !is_whole(&self.method, &answer) {
+            match stream.read(&mut piece) {
+                Ok(0) => break,
+                Ok(count) => answer.extend_from_slice(&piece[..count]),
+                Err(error) => {
+                    let timed_out = matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
+                    assert!(!timed_out, "{} {} hangs", self.method, self.line());
+                    break;
+                }
+            }
         }
         parse(&self.method, &answer)
     }
@@ -160,6 +168,23 @@ fn in_chunks(body: &[u8]) -> Vec<u8> {
     }
     chunked.extend(b"0\r\n\r\n");
     chunked
+}
+
+/// Whether the response has come to its end, by its own word.
+fn is_whole(method: &str, answer: &[u8]) -> bool {
+    let Some((head, body)) = split(answer, b"\r\n\r\n") else { return false };
+    let head = String::from_utf8_lossy(head).to_ascii_lowercase();
+    let status: u16 = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_default();
+    if status < 200 {
+        return is_whole(method, body);
+    }
+    if method == "HEAD" || status == 204 || status == 304 {
+        return true;
+    }
+    let length =
+        head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse::<usize>().ok());
+    length.is_some_and(|length| body.len() >= length)
+        || head.contains("\r\ntransfer-encoding: chunked") && body.ends_with(b"0\r\n\r\n")
 }
 
 /// Reads the last response of a connection; informational ones come before it.
