@@ -42,7 +42,7 @@ fn w117_w140_a_chunked_body_is_stored_and_its_expected_length_is_held_to() {
 }
 
 #[test]
-fn an_empty_file_and_then_the_real_one_are_saved_under_a_lock() {
+fn w118_an_empty_file_and_then_the_real_one_are_one_version() {
     let dav = Dav::new();
     let empty = dav.put("f", "");
     assert_eq!((empty.status, empty.header("etag").is_empty()), (201, false));
@@ -52,6 +52,11 @@ fn an_empty_file_and_then_the_real_one_are_saved_under_a_lock() {
     assert_eq!(saved.status, 204);
     assert_eq!(dav.unlock("f", &token).status, 204);
     assert_eq!(dav.get("f").body, b"real");
+    assert_eq!(dav.rest.versions("f").len(), 1);
+    assert_eq!(dav.put("f", "").status, 204);
+    assert_eq!(dav.rest.versions("f").len(), 2, "what was in it stays when it is emptied");
+    assert_eq!(dav.put("f", "again").status, 204);
+    assert_eq!(dav.rest.versions("f").len(), 2);
 }
 
 #[test]

@@ -35,6 +35,8 @@ pub(super) struct Commit<'a> {
     pub(super) parent: &'a NodeId,
     /// The node and the version that it has now; None where the name is free.
     pub(super) replaces: Option<(&'a NodeId, &'a VersionId)>,
+    /// The blob of that version, if there is nothing in it.
+    pub(super) placeholder: Option<&'a BlobId>,
     /// The node that the version will belong to.
     pub(super) node: &'a NodeId,
     pub(super) version: &'a VersionId,
@@ -50,6 +52,9 @@ pub(super) struct Commit<'a> {
 
 /// JSON texts of more than this are bound in several statements: a bound string ends at 2 MB.
 const JSON_BYTES: usize = 1_000_000;
+
+/// An empty version that is replaced so soon was there to hold the name: as long as a large upload may take.
+const PLACEHOLDER_SECS: i64 = 60 * 60;
 
 /// Runs a guarded batch once; `happened` returns a row if it took effect.
 pub(crate) async fn write_once<P: Platform>(
@@ -220,7 +225,8 @@ impl Commit<'_> {
             .bind(&self.address.space)
             .bind(self.received.size_bytes);
         let mut statements = vec![node, version, space];
-        if self.replaces.is_some() {
+        if let Some((_, replaced)) = self.replaces {
+            statements.extend(self.placeholder.iter().flat_map(|blob| self.forget(replaced, blob)));
             statements.extend(remove_excess(self.node, self.now));
         } else {
             let parent = Statement::new("update nodes set modified_at = ?2 where id = ?1");
@@ -230,6 +236,21 @@ impl Commit<'_> {
         let change = Record::of_file(what, self.node.as_str());
         statements.extend(record(&self.address.space, self.now, &[change], &[self.parent.as_str()])?);
         Ok(statements)
+    }
+
+    /// Removes an empty version that was saved a short while ago: Finder and Explorer save a file empty before they save
+    /// what is in it, and nobody wants to have that back. One with a label stays.
+    fn forget(&self, version: &VersionId, blob: &BlobId) -> [Statement; 2] {
+        let recent = self.now.plus_secs(-PLACEHOLDER_SECS);
+        [
+            Statement::new("delete from versions where id = ?1 and label is null and created_at > ?2")
+                .bind(version)
+                .bind(recent),
+            Statement::new(
+                "delete from blobs where id = ?1 and not exists (select 1 from versions v where v.blob_id = ?1)",
+            )
+            .bind(blob),
+        ]
     }
 }
 

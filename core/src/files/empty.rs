@@ -30,6 +30,7 @@ pub(crate) fn empty(file: &Empty<'_>) -> Result<Vec<Statement>> {
         name: file.name,
         parent: file.parent,
         replaces: None,
+        placeholder: None,
         node: file.node,
         version: file.version,
         blob: file.blob,

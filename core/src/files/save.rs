@@ -182,6 +182,10 @@ async fn commit<P: Platform>(
             name,
             parent: &target.parent,
             replaces,
+            placeholder: (target.node.as_ref())
+                .map(|(_, version)| &version.blob)
+                .filter(|blob| blob.size_bytes == 0)
+                .map(|blob| &blob.id),
             node,
             version: &version,
             blob: &blob,

@@ -85,6 +85,8 @@ fn no_statement_scans_a_table() {
             ("PUT", "folders/photos", b"", 200),
             ("PUT", "files/photos/small", b"small", 201),
             ("PUT", "files/photos/small", b"small again", 204),
+            ("PUT", "files/photos/placeholder", b"", 201),
+            ("PUT", "files/photos/placeholder", b"real", 204),
             ("PUT", "files/photos/large", large, 201),
             ("PUT", "files/photos/large", large, 204),
             ("GET", "files/photos/small", b"", 200),
