@@ -29,6 +29,18 @@ fn w108_w110_entity_tags_in_if_are_held_to() {
 }
 
 #[test]
+fn reading_is_conditional_too() {
+    let dav = Dav::new();
+    let etag = dav.put("f", "x").header("etag").to_owned();
+    for (condition, holds) in [(format!("([{etag}])"), true), ("([\"stale\"])".to_owned(), false)] {
+        for (method, status) in [("GET", 200), ("HEAD", 200), ("PROPFIND", 207)] {
+            let reply = dav.request(method, "f").header("depth", "0").header("if", &condition).send();
+            assert_eq!(reply.status, if holds { status } else { 412 }, "{method} {condition}");
+        }
+    }
+}
+
+#[test]
 fn tagged_lists_speak_of_the_resource_that_they_name() {
     let dav = Dav::new();
     let etag = dav.put("f", "x").header("etag").to_owned();

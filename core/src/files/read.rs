@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::auth::{self, Right};
 use crate::error::{Conflict, Error, Result};
 use crate::ids::{NodeId, VersionId};
+use crate::locks;
 use crate::manifest::{self, KeyedPage};
 use crate::plan::{ReadPlan, Slice};
 use crate::ports::{Db, Host, Platform, Row, Statement, Timestamp, Value};
@@ -73,13 +74,20 @@ pub async fn find<P: Platform>(
     which: &Which,
     wanted: Wanted<'_>,
 ) -> Result<File> {
-    let mut batch = vec![auth::look_up_at(address, platform.host().now()), resolve(address)];
+    let now = platform.host().now();
+    let mut batch = vec![auth::look_up_at(address, now), resolve(address)];
+    let conditions = locks::conditions(address, now);
+    let is_conditional = conditions.is_some();
+    batch.extend(conditions);
     batch.extend(older_statement(address, which));
     batch.extend(pages_statement(address, which, wanted));
     let mut results = platform.db().read(batch).await?.into_iter();
     let mut rows = || results.next().unwrap_or_default();
     auth::authorise(rows().first(), Right::Read)?;
     let node = Resolved::existing(&rows(), address)?;
+    if is_conditional {
+        locks::hold(&address.token, &rows())?;
+    }
     let Kind::File(current) = node.kind else {
         return Err(Error::Conflict(Conflict::IsAFolder));
     };

@@ -155,19 +155,30 @@ pub(crate) fn look(address: &Address, now: Timestamp) -> Vec<Statement> {
         .bind(now)
         .bind("[]")
         .bind(token.submitted().tokens());
-    [blocking].into_iter().chain(token.submitted().look(&address.space, now)).collect()
+    [blocking].into_iter().chain(conditions(address, now)).collect()
 }
 
 /// Decides whether the content, the properties or the place may change, by the rows of [`look`]; `holds` are those of its
 /// second statement, if it has one.
 pub(crate) fn check(token: &Token, blocking: &[Row], holds: &[Row]) -> Result<()> {
+    hold(token, holds)?;
+    locked(blocking)
+}
+
+/// A statement of a batch that reads: it asks what [`hold`] decides by. None for a request without conditions.
+pub(crate) fn conditions(address: &Address, now: Timestamp) -> Option<Statement> {
+    address.token.submitted().look(&address.space, now)
+}
+
+/// Decides whether the request's conditions hold; `holds` are the rows of [`conditions`], if there are any.
+pub(crate) fn hold(token: &Token, holds: &[Row]) -> Result<()> {
     if !token.submitted().lists.is_empty() {
         let row = holds.first().ok_or_else(|| Error::Internal("conditions without an answer".to_owned()))?;
         if row.integer("holds")? != 1 {
             return Err(Error::PreconditionFailed);
         }
     }
-    locked(blocking)
+    Ok(())
 }
 
 /// The error for a commit that `locked` has refused; none where the locks have gone meanwhile. One round trip.

@@ -21,7 +21,7 @@ pub use submitted::{Condition, List, Resource, State, Submitted};
 pub use survey::{break_lock, survey};
 pub use unlock::unlock;
 
-pub(crate) use guard::{Touched, check, guards, look, refusal, remove_with};
+pub(crate) use guard::{Touched, check, conditions, guards, hold, look, refusal, remove_with};
 
 use std::time::Duration;
 

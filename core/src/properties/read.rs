@@ -4,7 +4,7 @@ use super::{Dead, Facts, Resource};
 use crate::auth::{self, Caller, Right};
 use crate::error::{Conflict, Error, Result};
 use crate::ids::NodeId;
-use crate::locks::{Covering, discover};
+use crate::locks::{self, Covering, discover};
 use crate::manifest;
 use crate::ports::{Db, Host, Platform, Row, Rows, Statement, Timestamp};
 use crate::tree::{self, Address, walk};
@@ -139,10 +139,15 @@ pub async fn read<P: Platform>(platform: &P, listing: &Listing) -> Result<Read> 
         batch.push(children(listing, ""));
     }
     batch.extend(listing.covering(now));
-    let results = platform.db().read(batch).await?;
+    let conditions = locks::conditions(&listing.address, now);
+    let is_conditional = conditions.is_some();
+    batch.extend(conditions);
+    let mut results = platform.db().read(batch).await?;
+    let holds = if is_conditional { results.pop() } else { None }.unwrap_or_default();
     let rows = |at: usize| results.get(at).map(Vec::as_slice).unwrap_or_default();
     let caller = auth::authorise(rows(0).first(), Right::Read)?;
     let row = rows(1).first().ok_or(Error::NotFound)?;
+    locks::hold(&listing.address.token, &holds)?;
     let mut node = resource(row)?;
     let used_bytes = row.unsigned("used_bytes")?;
     let quota = row.integer_or_null("quota_bytes")?;
