@@ -4,6 +4,7 @@
 //! change needs the tokens of the locks that cover it, submitted by the account that made them: [`guard`] decides it
 //! inside the commit. A lock that has expired is as if it weren't there.
 
+mod covering;
 mod discover;
 mod guard;
 mod lock;

@@ -2,7 +2,10 @@
 
 use std::cell::RefCell;
 
+use http::Request;
 use ledge_core::ports::{Db, DbError, Platform, Ports, Rows, Statement};
+
+use crate::{Answer, Drive};
 
 /// A database in which others write just before the first guarded batch.
 #[derive(Debug)]
@@ -27,6 +30,12 @@ pub fn race<'a, P: Platform>(inner: &'a P, others: &'a RefCell<Vec<Statement>>) 
         queue: inner.queue(),
         host: inner.host(),
     }
+}
+
+/// Sends a request; the statement runs just before its commit.
+pub async fn send_while(drive: &Drive, happens: Statement, request: Request<&'static [u8]>) -> Answer {
+    let others = RefCell::new(vec![happens]);
+    drive.send(&race(drive.plain(), &others), request).await
 }
 
 impl<T: Db> Db for Between<'_, T> {

@@ -12,17 +12,15 @@ mod between;
 mod drive;
 mod follower;
 mod invariants;
-mod meanwhile;
 mod paced;
 mod random;
 mod recording;
 
-pub use between::{Between, Raced, race};
+pub use between::{Between, Raced, race, send_while};
 pub use drive::{Answer, Drive, run};
 pub use follower::Follower;
 pub use invariants::check;
 pub use ledge_tests::noise;
-pub use meanwhile::send_while;
 pub use paced::{Batch, Pace, Paced, pace};
 pub use random::Random;
 pub use recording::{Recorded, Recording, record};
