@@ -256,8 +256,12 @@ impl Tree {
                     return refuse(507, "quota_exceeded");
                 }
                 let status = if id.is_some() { 204 } else { 201 };
+                let placeholder = id.as_ref().filter(|id| self.size(id) == 0);
+                let placeholder = placeholder.and_then(|id| self.nodes[id].current.clone());
                 let id = id.unwrap_or_else(|| self.insert(&parent, &path[path.len() - 1], false));
                 self.version(&id, *size);
+                // An empty version that only held the name isn't kept.
+                placeholder.map(|version| self.nodes.get_mut(&id).unwrap().versions.remove(&version));
                 done(status)
             }
             Operation::Node { operation, alone } => {
