@@ -12,7 +12,7 @@ const MIB: usize = 1 << 20;
 /// One upload: two buffers of 8 MiB, and the rest of the program.
 const ONE_PUT_BYTES: u64 = 64 << 20;
 
-/// All uploads of an isolate together: the budget of 72 MiB for buffers, and the rest of the program.
+/// All uploads of an isolate together: the budget of 64 MiB for buffers, gaps between them, and the rest of the program.
 const ALL_PUTS_BYTES: u64 = 80 << 20;
 
 // One test, because its parts need this order: memory that has grown stays.
