@@ -18,7 +18,7 @@ use crate::once;
 use crate::path::Name;
 use crate::ports::{Db, DbError, Platform, Statement, Timestamp};
 use crate::tree::{self, Address};
-use crate::versions::remove_excess;
+use crate::versions::{remove_excess, remove_loose_blob};
 
 /// Why a commit didn't happen.
 pub(crate) enum Refused {
@@ -246,10 +246,7 @@ impl Commit<'_> {
             Statement::new("delete from versions where id = ?1 and label is null and created_at > ?2")
                 .bind(version)
                 .bind(recent),
-            Statement::new(
-                "delete from blobs where id = ?1 and not exists (select 1 from versions v where v.blob_id = ?1)",
-            )
-            .bind(blob),
+            remove_loose_blob(blob),
         ]
     }
 }

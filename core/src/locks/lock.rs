@@ -11,7 +11,7 @@ use crate::files::{Empty, empty};
 use crate::ids::{BlobId, LockId, NodeId, VersionId};
 use crate::once::write_once;
 use crate::ports::{Db, DbError, Host, Platform, Statement, Timestamp};
-use crate::tree::{Address, Kind, Node, Resolved, resolve};
+use crate::tree::{Address, Kind, LIVES, Node, Resolved, resolve};
 
 /// What lock to take.
 #[derive(Debug, Clone)]
@@ -84,15 +84,6 @@ const GUARD: &str = concat!(
 
 const CONFLICTS: &str =
     concat!(conflicting!(), "select ", columns!(), conflicts!(), " order by lk.id limit 100");
-
-/// The node ?5 is still there, under its folder ?4 (none: it is the root), for who may write to it.
-const STANDS: &str = "(select parent_id from nodes where id = ?5 and trashed_at is null) is coalesce(?6, '')
-     and exists (
-        with recursive up (id, parent_id) as (
-          select id, parent_id from nodes where id = ?5 and trashed_at is null
-          union all
-          select n.id, n.parent_id from up u cross join nodes n where n.id = u.parent_id and n.trashed_at is null
-        ) select 1 from up u cross join spaces s on s.root_id = u.id where s.id = ?2)";
 
 const INSERT: &str = "insert into locks
       (id, space_id, node_id, scope, depth, owner, account_id, token_id, created_at, expires_at)
@@ -196,11 +187,12 @@ impl Granted<'_> {
     /// The beginning of the commit where the node is there.
     fn on(&self, node: &Node, parent: Option<&NodeId>) -> Result<Vec<Statement>> {
         let address = &self.request.address;
-        // The node itself stands for the folder ?4 in whose scope the token must be.
+        // The node itself stands for the folder ?4 in whose scope the token must be. ?5 is its folder; a root has none.
         let guard = format!(
             "insert into guard (why) select why from (select case
                when not {} then 'access_gone'
-               when not ({STANDS}) then 'target_changed'
+               when not {LIVES}
+                 or (select parent_id from nodes where id = ?4) is not coalesce(?5, '') then 'target_changed'
              end as why) where why is not null",
             auth::STILL_WRITES_IN
         );
@@ -209,7 +201,6 @@ impl Granted<'_> {
                 .bind(address.token.hash().to_string())
                 .bind(&address.space)
                 .bind(self.now)
-                .bind(&node.id)
                 .bind(&node.id)
                 .bind(parent),
         ];

@@ -10,7 +10,7 @@ use crate::token::Token;
 const LOCKS: &str = concat!(
     "select ",
     columns!(),
-    " from locks lk where lk.space_id = ?1 and lk.expires_at > ?2 and ?3 is not null order by lk.expires_at, lk.id"
+    " from locks lk where lk.space_id = ?1 and lk.expires_at > ?2 order by lk.expires_at, lk.id"
 );
 
 /// All locks of a space, those first that end first; there are never more than [`super::MAX_LOCKS`]. One round trip.

@@ -6,7 +6,7 @@ use crate::changes::{Record, What, record};
 use crate::conditions::Conditions;
 use crate::error::{Conflict, Error, Result};
 use crate::files::commit::{Refused, write_once};
-use crate::ids::VersionId;
+use crate::ids::{BlobId, VersionId};
 use crate::ports::{Host, Platform, Statement};
 use crate::tree::Address;
 
@@ -41,10 +41,7 @@ pub async fn delete<P: Platform>(platform: &P, request: &Delete) -> Result<()> {
             Statement::new("update spaces set used_bytes = used_bytes - ?2 where id = ?1")
                 .bind(&request.address.space)
                 .bind(target.version.size_bytes),
-            Statement::new(
-                "delete from blobs where id = ?1 and not exists (select 1 from versions v where v.blob_id = ?1)",
-            )
-            .bind(&target.blob),
+            remove_loose_blob(&target.blob),
         ]);
         batch.extend(remove_unused_pages());
         let change = Record::of_file(What::Updated, target.node.as_str());
@@ -58,6 +55,14 @@ pub async fn delete<P: Platform>(platform: &P, request: &Delete) -> Result<()> {
         }
     }
     Err(Error::Conflict(Conflict::Contended))
+}
+
+/// Removes a blob, unless a version has it still.
+pub(crate) fn remove_loose_blob(blob: &BlobId) -> Statement {
+    Statement::new(
+        "delete from blobs where id = ?1 and not exists (select 1 from versions v where v.blob_id = ?1)",
+    )
+    .bind(blob)
 }
 
 /// Removes what `loose_blobs` lists, unless a version has it still, and empties that list; then the pages.

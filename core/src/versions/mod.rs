@@ -8,8 +8,8 @@ mod list;
 mod restore;
 mod target;
 
-pub(crate) use delete::remove_loose_blobs;
 pub use delete::{Delete, delete};
+pub(crate) use delete::{remove_loose_blob, remove_loose_blobs};
 pub use expire::expire;
 pub(crate) use expire::remove_excess;
 pub use label::{SetLabel, set_label};
