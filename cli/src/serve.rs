@@ -10,6 +10,7 @@ use clap::Args;
 use ledge_core::bootstrap::{Bootstrap, first_account, is_fresh};
 use ledge_core::ids::JobId;
 use ledge_core::ports::{Db, Lane, Queue};
+use ledge_core::settings::Settings;
 use ledge_functions::Outcome;
 use ledge_hosts::local::{self, LocalPorts};
 use tokio::net::TcpListener;
@@ -40,7 +41,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 }
 
 async fn serve(options: &Options) -> Result<()> {
-    let ports = local::open(&options.data)
+    let settings = Settings::read(|name| std::env::var(name).ok())?;
+    let ports = local::open(&options.data, settings)
         .context("can't open the drive; does --data name a folder that you may write to?")?;
     // Before the first token is made: a start that fails must not have used up the one time it is shown.
     let listener = TcpListener::bind(options.listen).await.with_context(|| {

@@ -37,6 +37,7 @@ pub mod versions;
 
 // The outside.
 pub mod ports;
+pub mod settings;
 pub mod wrappers;
 
 mod once;

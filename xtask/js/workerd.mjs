@@ -1,8 +1,9 @@
 // Runs Workers in workerd, with local D1, R2 and Queues behind them, until it is told to stop.
 //
-//   node workerd.mjs --state DIR [--port N] --worker CONFIG=BUILD_DIR [--worker CONFIG=BUILD_DIR ...]
+//   node workerd.mjs --state DIR [--port N] [--var NAME=VALUE ...] --worker CONFIG=BUILD_DIR [--worker CONFIG=BUILD_DIR ...]
 //
-// Bindings come from the wrangler.toml files, so they can't drift from what is deployed. The first Worker
+// Bindings come from the wrangler.toml files, so they can't drift from what is deployed; a variable of all Workers
+// can be set beside them. The first Worker
 // answers on 127.0.0.1:N (0 or absent: a free port); the socket is workerd's own, with no proxy in front.
 // State lies in DIR the way `wrangler --persist-to DIR` lays it out. One line of JSON on standard output,
 // {"url": …}, says that the Workers are ready. Standard input is the leash: the process stops when it closes,
@@ -22,6 +23,7 @@ const { values: args } = parseArgs({
     state: { type: "string" },
     port: { type: "string", default: "0" },
     worker: { type: "string", multiple: true },
+    var: { type: "string", multiple: true, default: [] },
   },
 });
 
@@ -34,12 +36,20 @@ function modules(buildDir) {
   ];
 }
 
+const variables = Object.fromEntries(
+  args.var.map((given) => {
+    const [name, ...value] = given.split("=");
+    return [name, value.join("=")];
+  }),
+);
+
 function worker(argument, index) {
   const [config, dir] = argument.split("=");
   const buildDir = path.resolve(dir);
   const { workerOptions } = readWorkerOptions(config);
   return {
     ...workerOptions,
+    bindings: { ...workerOptions.bindings, ...variables },
     name: `worker-${index}`,
     modulesRoot: buildDir,
     modules: modules(buildDir),

@@ -1,10 +1,12 @@
 //! The platform around which a request with a key takes effect once.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use super::{Answer, Claim, Earlier, rows};
 use crate::error::{Error, Result};
 use crate::ports::{Db, DbError, Host, Platform, Rows, Statement};
+use crate::settings::Settings;
 
 /// Why a request breaks off that was answered before.
 const ANSWERED_BEFORE: &str = "answered_before";
@@ -66,6 +68,9 @@ impl<'a, P: Platform> Platform for Once<'a, P> {
     }
     fn host(&self) -> &P::Host {
         self.inner.host()
+    }
+    fn settings(&self) -> &Rc<Settings> {
+        self.inner.settings()
     }
 }
 

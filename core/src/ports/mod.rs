@@ -16,6 +16,10 @@ pub use host::{Host, Timestamp};
 pub use queue::{Lane, Queue, QueueError};
 pub use upload::{Upload, UploadError};
 
+use std::rc::Rc;
+
+use crate::settings::Settings;
+
 /// One host's four ports under one name, so that a use case has a single type parameter.
 pub trait Platform {
     /// Metadata.
@@ -35,9 +39,11 @@ pub trait Platform {
     fn queue(&self) -> &Self::Queue;
     /// The host.
     fn host(&self) -> &Self::Host;
+    /// What the operator has set.
+    fn settings(&self) -> &Rc<Settings>;
 }
 
-/// The plain way to make a [`Platform`]: four values side by side.
+/// The plain way to make a [`Platform`]: the values side by side.
 #[derive(Debug, Clone)]
 pub struct Ports<D, B, Q, H> {
     /// Metadata.
@@ -48,6 +54,8 @@ pub struct Ports<D, B, Q, H> {
     pub queue: Q,
     /// Clock, randomness, hashing, spawning, response bodies.
     pub host: H,
+    /// What the operator has set.
+    pub settings: Rc<Settings>,
 }
 
 impl<D: Db, B: Bucket, Q: Queue, H: Host> Platform for Ports<D, B, Q, H> {
@@ -67,5 +75,8 @@ impl<D: Db, B: Bucket, Q: Queue, H: Host> Platform for Ports<D, B, Q, H> {
     }
     fn host(&self) -> &H {
         &self.host
+    }
+    fn settings(&self) -> &Rc<Settings> {
+        &self.settings
     }
 }

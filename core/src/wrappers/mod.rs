@@ -31,6 +31,7 @@ pub fn count<'a, P: Platform>(inner: &'a P, counts: &'a Counts) -> Counted<'a, P
         bucket: Counting::new(inner.bucket(), counts),
         queue: inner.queue(),
         host: Counting::new(inner.host(), counts),
+        settings: inner.settings().clone(),
     }
 }
 
@@ -41,5 +42,6 @@ pub fn fail<'a, P: Platform>(inner: &'a P, faults: &'a Faults) -> Failing<'a, P>
         bucket: Faulty::new(inner.bucket(), faults),
         queue: inner.queue(),
         host: inner.host(),
+        settings: inner.settings().clone(),
     }
 }

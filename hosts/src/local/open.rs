@@ -10,8 +10,10 @@ use std::fs;
 use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use ledge_core::ports::Ports;
+use ledge_core::settings::Settings;
 use tempfile::TempDir;
 
 use super::{Folder, InProcess, Local, Sqlite};
@@ -23,7 +25,7 @@ pub type LocalPorts = Ports<Sqlite, Folder, InProcess, Local>;
 ///
 /// # Errors
 /// The folder can't be created, or its database can't be opened or brought up to date.
-pub fn open(data_dir: impl AsRef<Path>) -> Result<LocalPorts, OpenError> {
+pub fn open(data_dir: impl AsRef<Path>, settings: Settings) -> Result<LocalPorts, OpenError> {
     let data_dir = data_dir.as_ref();
     let in_folder = |source| OpenError::Folder { path: data_dir.to_owned(), source };
     fs::create_dir_all(data_dir).map_err(in_folder)?;
@@ -33,6 +35,7 @@ pub fn open(data_dir: impl AsRef<Path>) -> Result<LocalPorts, OpenError> {
         bucket: bucket.clone(),
         queue: InProcess::new(),
         host: Local::new(bucket),
+        settings: Rc::new(settings),
     })
 }
 
@@ -51,7 +54,7 @@ pub struct Temporary {
 pub fn temporary() -> Result<Temporary, OpenError> {
     let folder = TempDir::with_prefix("ledge-")
         .map_err(|source| OpenError::Folder { path: std::env::temp_dir(), source })?;
-    Ok(Temporary { ports: open(folder.path())?, folder })
+    Ok(Temporary { ports: open(folder.path(), Settings::default())?, folder })
 }
 
 impl Temporary {

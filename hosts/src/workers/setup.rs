@@ -1,6 +1,9 @@
 //! From a Worker's bindings to the four ports. The names are those in wrangler.toml.
 
+use std::rc::Rc;
+
 use ledge_core::ports::Ports;
+use ledge_core::settings::{SettingError, Settings};
 use worker::{Context, Env};
 
 use super::{D1, Queues, R2, WorkerHost};
@@ -8,34 +11,42 @@ use super::{D1, Queues, R2, WorkerHost};
 /// The four ports of one request.
 pub type WorkerPorts = Ports<D1, R2, Queues, WorkerHost>;
 
-/// A binding that wrangler.toml doesn't give, or gives with another type.
+/// Why a Worker can't work: wrangler.toml doesn't give what it needs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("wrangler.toml has no usable {section} with binding = \"{binding}\": {reason}")]
-pub struct SetupError {
-    /// The section of wrangler.toml that the binding belongs to.
-    pub section: &'static str,
-    /// The binding's name.
-    pub binding: &'static str,
-    /// What the runtime says.
-    pub reason: String,
+pub enum SetupError {
+    /// A binding that isn't there, or has another type.
+    #[error("wrangler.toml has no usable {section} with binding = \"{binding}\": {reason}")]
+    Binding {
+        /// The section of wrangler.toml that the binding belongs to.
+        section: &'static str,
+        /// The binding's name.
+        binding: &'static str,
+        /// What the runtime says.
+        reason: String,
+    },
+    /// A variable in `[vars]` whose value can't be used.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
 }
 
 /// Makes the ports for one request.
 ///
 /// # Errors
-/// A [`SetupError`] names the first binding that is missing.
+/// A [`SetupError`] names the first binding or variable that is missing or wrong.
 pub fn ports(env: &Env, context: &Context) -> Result<WorkerPorts, SetupError> {
     let missing = |section, binding| {
-        move |reason: worker::Error| SetupError { section, binding, reason: reason.to_string() }
+        move |reason: worker::Error| SetupError::Binding { section, binding, reason: reason.to_string() }
     };
     let database = env.d1("DB").map_err(missing("[[d1_databases]]", "DB"))?;
     let bucket = R2::new(env.bucket("BUCKET").map_err(missing("[[r2_buckets]]", "BUCKET"))?);
     let maintenance =
         env.queue("QUEUE_MAINTENANCE").map_err(missing("[[queues.producers]]", "QUEUE_MAINTENANCE"))?;
+    let settings = Settings::read(|name| env.var(name).ok().map(|value| value.to_string()))?;
     Ok(Ports {
         db: D1::new(database).map_err(missing("[[d1_databases]]", "DB"))?,
         bucket: bucket.clone(),
         queue: Queues::new(maintenance),
         host: WorkerHost::new(bucket, context),
+        settings: Rc::new(settings),
     })
 }

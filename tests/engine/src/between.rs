@@ -29,6 +29,7 @@ pub fn race<'a, P: Platform>(inner: &'a P, others: &'a RefCell<Vec<Statement>>) 
         bucket: inner.bucket(),
         queue: inner.queue(),
         host: inner.host(),
+        settings: inner.settings().clone(),
     }
 }
 

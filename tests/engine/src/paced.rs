@@ -72,6 +72,7 @@ pub fn pace<'a, P: Platform>(inner: &'a P, pace: &'a Pace) -> Paced<'a, P> {
         bucket: inner.bucket(),
         queue: inner.queue(),
         host: inner.host(),
+        settings: inner.settings().clone(),
     }
 }
 

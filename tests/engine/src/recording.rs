@@ -26,6 +26,7 @@ pub fn record<'a, P: Platform>(inner: &'a P, statements: &'a RefCell<Vec<Stateme
         bucket: inner.bucket(),
         queue: inner.queue(),
         host: inner.host(),
+        settings: inner.settings().clone(),
     }
 }
 

@@ -182,7 +182,13 @@ fn a_listing_takes_a_round_trip_a_page_and_breaks_off_where_one_fails() {
             let read = Rc::new(Cell::new(0));
             let db = ReadOn { db: drive.plain().db().clone(), pages: read.clone(), fails_at };
             let ports = drive.plain();
-            let platform = Ports { db, bucket: ports.bucket(), queue: ports.queue(), host: ports.host() };
+            let platform = Ports {
+                db,
+                bucket: ports.bucket(),
+                queue: ports.queue(),
+                host: ports.host(),
+                settings: ports.settings().clone(),
+            };
             let response = ledge_gateway::handle(&platform, dav(&drive, "PROPFIND", "", b"")).await;
             assert_eq!((response.status().as_u16(), read.get()), (207, 1));
             match response.into_body().collect().await {
