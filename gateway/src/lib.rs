@@ -4,6 +4,7 @@
 //! place. Nothing here knows which host it runs on; the entry points do.
 
 mod address;
+mod cors;
 mod credentials;
 mod dav;
 mod docs;
@@ -35,7 +36,10 @@ pub async fn handle<P: Platform, U: Upload>(platform: &P, request: Request<U>) -
     let counted = count(platform, &counts);
     let (parts, upload) = request.into_parts();
     let head = parts.method == Method::HEAD;
-    let mut answer = routes::answer(&counted, &parts, upload).await;
+    let mut answer = match cors::preflight(platform.settings(), &parts) {
+        Some(preflight) => preflight,
+        None => routes::answer(&counted, &parts, upload).await,
+    };
     let opened = match open(&counted, &mut answer, head).await {
         // The plan's segment was repacked in between: plan again, once. Only reads get here, and they have no body.
         Err(BucketError::NotFound(_)) => {
@@ -56,6 +60,7 @@ pub async fn handle<P: Platform, U: Upload>(platform: &P, request: Request<U>) -
     });
     let mut response = answer.map(|_| body);
     finish(&mut response, &parts.method, &counts);
+    cors::expose(platform.settings(), &parts.headers, response.headers_mut());
     response
 }
 

@@ -5,6 +5,7 @@
 mod auth;
 mod budgets;
 mod changes;
+mod cors;
 mod files;
 mod folder_tokens;
 mod folders;

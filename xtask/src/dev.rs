@@ -57,7 +57,8 @@ pub(crate) fn run(options: Options) -> Result<()> {
 
     interrupt::watch()?;
     let workers = workerd::built(&Worker::DEPLOYED);
-    let mut workerd = workerd::start(&workerd::Options { state, port: options.port, workers, log: None })?;
+    let mut workerd =
+        workerd::start(&workerd::Options { state, port: options.port, workers, variables: &[], log: None })?;
     match (&administrator, known) {
         (Some(new), _) => {
             println!("{}", first_start(new));

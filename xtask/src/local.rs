@@ -27,8 +27,14 @@ pub(crate) fn become_host(data: &Path, port: u16) -> Result<()> {
 }
 
 /// Starts the native host over an empty folder, which gives its first administrator.
-pub(crate) fn start(ledge: &Path, data: &Path, log: &Path) -> Result<(Server, Administrator)> {
+pub(crate) fn start(
+    ledge: &Path,
+    data: &Path,
+    variables: &[(&str, &str)],
+    log: &Path,
+) -> Result<(Server, Administrator)> {
     let mut command = Command::new(ledge);
+    command.envs(variables.iter().copied());
     command.args(["serve", "--json", "--until-stdin-closes", "--listen", "127.0.0.1:0", "--data"]).arg(data);
     let server = Server::start(command, Some(log))?;
     let administrator = Administrator::read(server.ready())?;

@@ -18,6 +18,8 @@ pub(crate) struct Options<'a> {
     pub(crate) port: u16,
     /// Configuration and build folder of each Worker. The first one answers.
     pub(crate) workers: Vec<(PathBuf, PathBuf)>,
+    /// Variables of all Workers, beside those in their wrangler.toml.
+    pub(crate) variables: &'a [(&'a str, &'a str)],
     /// A file for what the Workers and workerd say; None shows it.
     pub(crate) log: Option<&'a Path>,
 }
@@ -34,6 +36,9 @@ pub(crate) fn start(options: &Options<'_>) -> Result<Server> {
     let mut node = process::npm_program("node")?;
     node.arg("xtask/js/workerd.mjs").arg("--state").arg(options.state);
     node.arg("--port").arg(options.port.to_string());
+    for (name, value) in options.variables {
+        node.arg("--var").arg(format!("{name}={value}"));
+    }
     for (config, folder) in &options.workers {
         node.arg("--worker").arg(format!("{}={}", config.display(), folder.display()));
     }
@@ -53,7 +58,7 @@ pub(crate) fn run_by_hand(mut arguments: Arguments) -> Result<()> {
     let workers = workers.filter(|workers| !workers.is_empty()).context("--worker takes CONFIG=BUILD_DIR")?;
     setup::run()?;
     interrupt::watch()?;
-    let mut workerd = start(&Options { state: Path::new(&state), port, workers, log: None })?;
+    let mut workerd = start(&Options { state: Path::new(&state), port, workers, variables: &[], log: None })?;
     println!("{}", workerd.url());
     workerd.wait()
 }

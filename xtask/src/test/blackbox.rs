@@ -16,6 +16,9 @@ use crate::{local, workerd};
 /// The crate whose test programs are the suite.
 pub(super) const PACKAGE: &str = "ledge-tests";
 
+/// What the suite's servers are set to: tests/rest/cors.rs knows the origins.
+const VARIABLES: &[(&str, &str)] = &[("LEDGE_CORS_ORIGINS", "https://app.example app://notes.example")];
+
 const TEMPLATE: &str = ".ledge/test/template";
 
 /// Runs the suite against the native host.
@@ -26,7 +29,8 @@ pub(super) fn on_local(programs: &Programs, full: bool) -> Result<Verdicts> {
 /// Starts the native host over an empty drive, for a program or a stage of this name.
 pub(super) fn start_local(programs: &Programs, name: &str) -> Result<Running> {
     let scratch = Scratch::empty(&format!("local-{name}"))?;
-    let (local, administrator) = local::start(&programs.ledge, scratch.folder(), &log("local", name))?;
+    let (local, administrator) =
+        local::start(&programs.ledge, scratch.folder(), VARIABLES, &log("local", name))?;
     Ok(Running { host: "local", server: local, administrator, _scratch: scratch })
 }
 
@@ -43,6 +47,7 @@ pub(super) fn start_workerd(name: &str, administrator: &Administrator) -> Result
         state: scratch.folder(),
         port: 0,
         workers: workerd::built(&[Worker::TestGateway, Worker::Functions]),
+        variables: VARIABLES,
         log: Some(&log("workerd", name)),
     })?;
     let administrator = administrator.clone();

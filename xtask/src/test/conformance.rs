@@ -20,6 +20,7 @@ pub(super) fn on_workerd() -> Result<Verdicts> {
         state: scratch.folder(),
         port: 0,
         workers: workerd::built(&[Worker::Conformance]),
+        variables: &[],
         log: Some(Path::new(LOG)),
     })?;
     let mut get = process::npm_program("node")?;

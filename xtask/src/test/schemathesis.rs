@@ -31,7 +31,7 @@ const LIMIT_SECS: &str = "900";
 pub(super) fn run(schemathesis: &Path, ledge: &Path) -> Result<()> {
     let scratch = Scratch::empty("schemathesis")?;
     let log = PathBuf::from("build/test/schemathesis-local.log");
-    let (server, administrator) = local::start(ledge, scratch.folder(), &log)?;
+    let (server, administrator) = local::start(ledge, scratch.folder(), &[], &log)?;
     let mut command = Command::new("timeout");
     command.arg(LIMIT_SECS).arg(schemathesis).args(["--config-file", "tests/schemathesis.toml", "run"]);
     command.arg(format!("{}/api/v1/openapi.json", server.url())).args(OPTIONS);
