@@ -3,6 +3,7 @@
 use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode, header};
 use ledge_core::error::{Error, Result};
+use ledge_core::idempotency::Once;
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{Host, Platform, Upload};
 
@@ -76,10 +77,11 @@ pub(crate) async fn answer<P: Platform, U: Upload>(
     parts: &Parts,
     upload: U,
 ) -> Response<Content> {
+    let platform = Once::new(platform, None);
     if dav::is_below(parts.uri.path()) || parts.method == Method::OPTIONS && parts.uri.path() == "/" {
-        return webdav(platform, parts, upload).await;
+        return webdav(&platform, parts, upload).await;
     }
-    rest(platform, parts, upload).await.map(Content::Plan)
+    rest(&platform, parts, upload).await.map(Content::Plan)
 }
 
 /// The answer to a request that failed, in the terms of its protocol.
@@ -119,7 +121,11 @@ async fn webdav<P: Platform, U: Upload>(platform: &P, parts: &Parts, upload: U) 
     response
 }
 
-async fn rest<P: Platform, U: Upload>(platform: &P, parts: &Parts, upload: U) -> Response<ReadPlan> {
+async fn rest<P: Platform, U: Upload>(
+    platform: &Once<'_, P>,
+    parts: &Parts,
+    upload: U,
+) -> Response<ReadPlan> {
     let path = parts.uri.path();
     let found = ROUTES.iter().find_map(|(resource, pattern, methods)| {
         captures(pattern, path).map(|(space, path)| (*resource, Matched { parts, space, path }, *methods))

@@ -40,6 +40,11 @@ impl<'a, P: Platform> Once<'a, P> {
         Self { inner, db: OnceDb { inner, claim, attempt, answer, earlier } }
     }
 
+    /// The same platform for a request with a key. All requests have this one type, so that each use case is compiled once.
+    pub fn claiming(&self, claim: Claim) -> Self {
+        Self::new(self.inner, Some(claim))
+    }
+
     /// What the answer will be if the commit that follows succeeds. Call it before each.
     pub fn note(&self, answer: Answer) {
         *self.db.answer.borrow_mut() = Some(answer);

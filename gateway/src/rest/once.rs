@@ -39,23 +39,20 @@ impl<U: Upload> Upload for Body<U> {
 /// Lets a handler answer, or the answer that the same request had before. The handler must [`note`] its answer before
 /// each commit.
 pub(crate) async fn once<P: Platform, U: Upload>(
-    platform: &P,
+    platform: &Once<'_, P>,
     matched: Matched<'_>,
     upload: U,
     handler: impl AsyncFnOnce(&Once<'_, P>, Matched<'_>, Body<U>) -> Result<Response<ReadPlan>>,
 ) -> Result<Response<ReadPlan>> {
     let token = credentials::token(&matched.parts.headers)?;
-    let (claim, body) = match key(matched.parts)? {
-        None => (None, Body::Coming(upload)),
-        Some(key) => {
-            let bytes = body::bytes(upload).await?;
-            let space = SpaceId::parse(matched.space);
-            let fingerprint = fingerprint(matched.parts, &bytes);
-            (Some(Claim { token, key, space, fingerprint }), Body::Read(bytes))
-        }
+    let Some(key) = key(matched.parts)? else {
+        return handler(platform, matched, Body::Coming(upload)).await;
     };
-    let once = Once::new(platform, claim);
-    let answered = handler(&once, matched, body).await;
+    let bytes = body::bytes(upload).await?;
+    let space = SpaceId::parse(matched.space);
+    let fingerprint = fingerprint(matched.parts, &bytes);
+    let once = platform.claiming(Claim { token, key, space, fingerprint });
+    let answered = handler(&once, matched, Body::Read(bytes)).await;
     match once.into_earlier() {
         None => answered,
         Some(Earlier::Same(answer)) => replay(answer),
