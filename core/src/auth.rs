@@ -46,7 +46,7 @@ macro_rules! look_up {
         concat!(
             "select k.account_id, k.rights, k.folder_id, k.protocols = 'all' or k.protocols = ?4 as speaks, ",
             $($reaches,)+
-            " as reaches, m.role, s.n as space_key, s.quota_bytes - s.used_bytes as free_bytes, s.trash_days
+            " as reaches, m.role, s.n as space_key, s.quota_bytes - s.used_bytes - s.reserved_bytes as free_bytes, s.trash_days
                from tokens k
                left join members m on m.account_id = k.account_id and m.space_id = ?1
                                   and (k.space_id is null or k.space_id = ?1)

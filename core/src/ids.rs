@@ -60,6 +60,8 @@ ids! {
     JobId,
     /// A lock; [`crate::locks::token`] is what WebDAV's clients know of it.
     LockId,
+    /// An upload in parts.
+    UploadId,
 }
 
 fn new_v7(host: &impl Host) -> String {

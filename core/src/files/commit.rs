@@ -117,7 +117,7 @@ impl Commit<'_> {
                when not {parent_lives} then 'parent_gone'
                when (select id from nodes where parent_id = ?4 and name_nfc = ?5 and trashed_at is null) is not ?6
                  or (select version_id from nodes where id = ?6) is not ?7 then 'target_changed'
-               when (select used_bytes + ?8 > quota_bytes from spaces where id = ?2) then 'quota_exceeded'
+               when (select used_bytes + reserved_bytes + ?8 > quota_bytes from spaces where id = ?2) then 'quota_exceeded'
                when ?9 is not null
                  and not exists (select 1 from ingests where id = ?9 and expires_at > ?3) then 'ingest_gone'
                when (select count(*) from json_each(?10) r cross join segments s on s.id = r.value

@@ -109,7 +109,7 @@ const COPY_LIMIT: &str = "insert into guard (why)
 
 /// Refuses what has grown beyond the quota by now.
 const QUOTA: &str = "insert into guard (why)
-    select 'quota_exceeded' from spaces where id = ?1 and used_bytes > quota_bytes";
+    select 'quota_exceeded' from spaces where id = ?1 and used_bytes + reserved_bytes > quota_bytes";
 
 /// Refuses trees that would reach too deep: ?1 lists the tops with the depth that each will have.
 const DEPTH: &str = "insert into guard (why)

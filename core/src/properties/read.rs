@@ -89,7 +89,7 @@ macro_rules! node {
     ($dead:tt) => {
         concat!(
             walk!(),
-            "select case when n.parent_id = '' then s.name end as space_name, s.used_bytes, s.quota_bytes, ",
+            "select case when n.parent_id = '' then s.name end as space_name, s.used_bytes, s.reserved_bytes, s.quota_bytes, ",
             resource!(),
             dead!($dead),
             "  from walk w cross join nodes n on n.id = w.id cross join spaces s on s.id = ?1
@@ -151,7 +151,8 @@ pub async fn read<P: Platform>(platform: &P, listing: &Listing) -> Result<Read> 
     let mut node = resource(row)?;
     let used_bytes = row.unsigned("used_bytes")?;
     let quota = row.integer_or_null("quota_bytes")?;
-    let free_bytes = quota.map(|quota| u64::try_from(quota).unwrap_or(0).saturating_sub(used_bytes));
+    let taken_bytes = used_bytes.saturating_add(row.unsigned("reserved_bytes")?);
+    let free_bytes = quota.map(|quota| u64::try_from(quota).unwrap_or(0).saturating_sub(taken_bytes));
     let (rows_of_children, rows_of_locks) =
         if listing.children { (rows(2), rows(3)) } else { (&[][..], rows(2)) };
     let covering = Covering::read(rows_of_locks)?;

@@ -31,6 +31,8 @@ pub struct Space {
     pub quota_bytes: Option<u64>,
     /// How much it holds: every kept version, in the trash and of copies too.
     pub used_bytes: u64,
+    /// How much of the quota open uploads hold besides.
+    pub reserved_bytes: u64,
     /// What it keeps.
     pub policy: Policy,
 }
@@ -49,7 +51,8 @@ pub struct Policy {
 /// The columns that [`read`] understands, of the space `s` and the membership `m`.
 macro_rules! columns {
     () => {
-        "s.id, s.name, s.created_at, s.quota_bytes, s.used_bytes, s.versions_kept, s.versions_days, s.trash_days, m.role"
+        "s.id, s.name, s.created_at, s.quota_bytes, s.used_bytes, s.reserved_bytes, s.versions_kept,
+         s.versions_days, s.trash_days, m.role"
     };
 }
 use columns;
@@ -65,6 +68,7 @@ fn read(row: &Row) -> Result<Space> {
         created_at: Timestamp(row.integer("created_at")?),
         quota_bytes: number("quota_bytes")?,
         used_bytes: row.unsigned("used_bytes")?,
+        reserved_bytes: row.unsigned("reserved_bytes")?,
         policy: Policy {
             versions_kept: number("versions_kept")?,
             versions_days: number("versions_days")?,

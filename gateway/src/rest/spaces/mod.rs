@@ -34,6 +34,8 @@ struct Space {
     #[schema(required)]
     quota_bytes: Option<u64>,
     used_bytes: u64,
+    /// What open uploads hold of the quota besides.
+    reserved_bytes: u64,
     /// The newest versions of a file that are kept, besides those with a label. Null: all.
     #[schema(required, minimum = 1)]
     versions_kept: Option<u64>,
@@ -54,6 +56,7 @@ impl From<spaces::Space> for Space {
             created_at: rfc3339(space.created_at),
             quota_bytes: space.quota_bytes,
             used_bytes: space.used_bytes,
+            reserved_bytes: space.reserved_bytes,
             versions_kept: space.policy.versions_kept,
             versions_days: space.policy.versions_days,
             trash_days: space.policy.trash_days,
