@@ -17,6 +17,7 @@ pub mod token;
 
 // What a user does.
 pub mod auth;
+pub(crate) mod blobs;
 pub mod bootstrap;
 pub mod changes;
 pub mod files;

@@ -4,16 +4,12 @@
 //! again by the batch's first statement. It inserts the first thing that no longer holds into `guard`, whose
 //! constraint of that name rolls the batch back.
 
-use base64::{Engine, engine::general_purpose::STANDARD};
-
 use crate::auth;
+use crate::blobs::{BlobRow, NewBlob};
 use crate::changes::{Record, What, record};
-use crate::chunk::CHUNKER;
 use crate::error::{Error, Result, Unavailable};
 use crate::ids::{AccountId, BlobId, NodeId, VersionId};
-use crate::ingest::{Content, Ingest, NewChunk, NewSegment, Received};
 use crate::locks::{self, Touched};
-use crate::manifest::{self, PageRef};
 use crate::once;
 use crate::path::Name;
 use crate::ports::{Db, DbError, Platform, Statement, Timestamp};
@@ -29,29 +25,49 @@ pub(crate) enum Refused {
 }
 
 /// A version that is ready to be committed. Its ids were chosen before, so that a lost answer can be resolved.
-pub(super) struct Commit<'a> {
-    pub(super) address: &'a Address,
-    pub(super) name: &'a Name,
-    pub(super) parent: &'a NodeId,
+pub(crate) struct Commit<'a> {
+    pub(crate) address: &'a Address,
+    pub(crate) name: &'a Name,
+    pub(crate) parent: &'a NodeId,
     /// The node and the version that it has now; None where the name is free.
-    pub(super) replaces: Option<(&'a NodeId, &'a VersionId)>,
+    pub(crate) replaces: Option<(&'a NodeId, &'a VersionId)>,
     /// The blob of that version, if there is nothing in it.
-    pub(super) placeholder: Option<&'a BlobId>,
+    pub(crate) placeholder: Option<&'a BlobId>,
     /// The node that the version will belong to.
-    pub(super) node: &'a NodeId,
-    pub(super) version: &'a VersionId,
-    pub(super) blob: &'a BlobId,
-    pub(super) account: &'a AccountId,
-    pub(super) space_key: i64,
-    pub(super) media_type: &'a str,
-    pub(super) now: Timestamp,
-    pub(super) modified_at: Timestamp,
-    pub(super) ingest: Option<&'a Ingest>,
-    pub(super) received: &'a Received,
+    pub(crate) node: &'a NodeId,
+    pub(crate) version: &'a VersionId,
+    pub(crate) blob: &'a BlobId,
+    pub(crate) account: &'a AccountId,
+    pub(crate) space_key: i64,
+    pub(crate) media_type: &'a str,
+    pub(crate) now: Timestamp,
+    pub(crate) modified_at: Timestamp,
+    pub(crate) content: Content<'a>,
+    /// Statements of the same batch: guards, and what else is to happen with it.
+    pub(crate) also: Vec<Statement>,
 }
 
-/// JSON texts of more than this are bound in several statements: a bound string ends at 2 MB.
-const JSON_BYTES: usize = 1_000_000;
+/// What a new version holds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Content<'a> {
+    /// A blob that gets its row with the version.
+    New(&'a NewBlob),
+    /// One that has its row, and that no version has yet.
+    #[expect(dead_code, reason = "for uploads in parts")]
+    Draft {
+        /// Its size.
+        size_bytes: u64,
+    },
+}
+
+impl Content<'_> {
+    fn size_bytes(self) -> u64 {
+        match self {
+            Self::New(blob) => blob.size_bytes,
+            Self::Draft { size_bytes } => size_bytes,
+        }
+    }
+}
 
 /// An empty version that is replaced so soon was there to hold the name: as long as a large upload may take.
 const PLACEHOLDER_SECS: i64 = 60 * 60;
@@ -70,47 +86,33 @@ pub(crate) async fn write_once<P: Platform>(
 
 impl Commit<'_> {
     /// Commits.
-    pub(super) async fn run<P: Platform>(&self, platform: &P) -> Result<(), Refused> {
+    pub(crate) async fn run<P: Platform>(&self, platform: &P) -> Result<(), Refused> {
         let batch = self.statements().map_err(Refused::For)?;
         let happened = Statement::new("select 1 from versions where id = ?1").bind(self.version);
         write_once(platform, batch, &happened).await
     }
 
-    pub(super) fn statements(&self) -> Result<Vec<Statement>> {
-        let mut batch = vec![self.guard()?];
+    pub(crate) fn statements(&self) -> Result<Vec<Statement>> {
+        let mut batch = vec![self.guard()];
         // A new member changes its folder, new content only the file.
         let touched = Touched::node(self.replaces.map_or(self.parent, |(node, _)| node));
         batch.extend(locks::guards(&self.address.token, &self.address.space, self.now, &touched)?);
-        let pages = match &self.received.content {
-            Content::Inline(_) => None,
-            Content::Stored { extents, segments, chunks, reused } => {
-                batch.extend(self.segments(segments)?);
-                batch.push(revive(reused, self.now)?);
-                batch.extend(self.chunks(chunks)?);
-                let ingest =
-                    self.ingest.ok_or_else(|| Error::Internal("segments without an ingest".to_owned()))?;
-                let mut n = 0;
-                let pages = extents.paginate(|| {
-                    n += 1;
-                    ingest.nth_id(n - 1)
-                });
-                batch.extend(page_rows(&pages)?);
-                Some(pages.iter().map(|(page, _)| *page).collect::<Vec<PageRef>>())
-            }
-        };
-        batch.push(self.blob(pages)?);
-        batch.extend(self.tree()?);
-        if let Some(ingest) = self.ingest {
-            batch.push(ingest.close());
+        if let Content::New(blob) = self.content {
+            batch.extend(blob.guard(self.now)?);
+            let row = BlobRow {
+                id: self.blob,
+                media_type: self.media_type,
+                space_key: self.space_key,
+                now: self.now,
+            };
+            batch.extend(blob.rows(&row)?);
         }
+        batch.extend(self.also.iter().cloned());
+        batch.extend(self.tree()?);
         Ok(batch)
     }
 
-    fn guard(&self) -> Result<Statement> {
-        let reused = match &self.received.content {
-            Content::Stored { reused, .. } => manifest::to_json(reused)?,
-            Content::Inline(_) => "[]".to_owned(),
-        };
+    fn guard(&self) -> Statement {
         let sql = format!(
             "insert into guard (why) select why from (select case
                when not {still_writes} then 'access_gone'
@@ -118,15 +120,11 @@ impl Commit<'_> {
                when (select id from nodes where parent_id = ?4 and name_nfc = ?5 and trashed_at is null) is not ?6
                  or (select version_id from nodes where id = ?6) is not ?7 then 'target_changed'
                when (select used_bytes + reserved_bytes + ?8 > quota_bytes from spaces where id = ?2) then 'quota_exceeded'
-               when ?9 is not null
-                 and not exists (select 1 from ingests where id = ?9 and expires_at > ?3) then 'ingest_gone'
-               when (select count(*) from json_each(?10) r cross join segments s on s.id = r.value
-                      where s.state <> 'deleting') <> json_array_length(?10) then 'segments_gone'
              end as why) where why is not null",
             still_writes = auth::STILL_WRITES_IN,
             parent_lives = tree::PARENT_LIVES,
         );
-        Ok(Statement::new(sql)
+        Statement::new(sql)
             .bind(self.address.token.hash().to_string())
             .bind(&self.address.space)
             .bind(self.now)
@@ -134,63 +132,7 @@ impl Commit<'_> {
             .bind(self.name.nfc())
             .bind(self.replaces.map(|(node, _)| node))
             .bind(self.replaces.map(|(_, version)| version))
-            .bind(self.received.size_bytes)
-            .bind(self.ingest.map(|ingest| ingest.id))
-            .bind(reused))
-    }
-
-    fn segments(&self, segments: &[NewSegment]) -> Result<Vec<Statement>> {
-        let rows = segments.iter().map(|segment| (segment.id, &segment.key, segment.size_bytes));
-        for_each_piece(rows, |json| {
-            Statement::new(
-                "insert into segments (id, key, size_bytes, state_at)
-                 select json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'), ?2
-                   from json_each(?1)",
-            )
-            .bind(json)
-            .bind(self.now)
-        })
-    }
-
-    /// Another upload may have stored the same chunk meanwhile: then the index keeps that one, and both stay readable.
-    fn chunks(&self, chunks: &[NewChunk]) -> Result<Vec<Statement>> {
-        let rows = chunks.iter().map(|chunk| (&chunk.hash, chunk.extent));
-        for_each_piece(rows, |json| {
-            Statement::new(
-                "insert into chunks (space, hash, segment, offset, length, crc32, chunker, seen_at)
-                 select ?2, json_extract(value, '$[0]'), json_extract(value, '$[1][0]'),
-                        json_extract(value, '$[1][1]'), json_extract(value, '$[1][2]'),
-                        json_extract(value, '$[1][3]'), ?3, ?4
-                   from json_each(?1) where true
-                 on conflict (space, hash) do nothing",
-            )
-            .bind(json)
-            .bind(self.space_key)
-            .bind(i64::from(CHUNKER))
-            .bind(self.now)
-        })
-    }
-
-    fn blob(&self, pages: Option<Vec<PageRef>>) -> Result<Statement> {
-        let received = self.received;
-        let inline = match &received.content {
-            Content::Inline(bytes) => Some(STANDARD.encode(bytes)),
-            Content::Stored { .. } => None,
-        };
-        let digests =
-            (!received.digests.is_empty()).then(|| manifest::to_json(&received.digests)).transpose()?;
-        Ok(Statement::new(
-            "insert into blobs (id, size_bytes, etag, media_type, crc32, inline, pages, digests)
-             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        )
-        .bind(self.blob)
-        .bind(received.size_bytes)
-        .bind(received.etag.as_str())
-        .bind(self.media_type)
-        .bind(i64::from(received.crc32))
-        .bind(inline)
-        .bind(pages.map(|pages| manifest::to_json(&pages)).transpose()?)
-        .bind(digests))
+            .bind(self.content.size_bytes())
     }
 
     fn tree(&self) -> Result<Vec<Statement>> {
@@ -223,7 +165,7 @@ impl Commit<'_> {
         });
         let space = Statement::new("update spaces set used_bytes = used_bytes + ?2 where id = ?1")
             .bind(&self.address.space)
-            .bind(self.received.size_bytes);
+            .bind(self.content.size_bytes());
         let mut statements = vec![node, version, space];
         if let Some((_, replaced)) = self.replaces {
             statements.extend(self.placeholder.iter().flat_map(|blob| self.forget(replaced, blob)));
@@ -275,68 +217,6 @@ pub(crate) fn version_row(row: &VersionRow<'_>) -> Statement {
     .bind(row.author)
     .bind(row.now)
     .bind(row.modified_at)
-}
-
-/// A segment that nothing referred to any more is needed again.
-fn revive(reused: &[u64], now: Timestamp) -> Result<Statement> {
-    Ok(Statement::new(
-        "update segments set state = 'live', state_at = ?2
-          where id in (select value from json_each(?1)) and state = 'doomed'",
-    )
-    .bind(manifest::to_json(&reused)?)
-    .bind(now))
-}
-
-fn page_rows(pages: &[(PageRef, &[manifest::Extent])]) -> Result<Vec<Statement>> {
-    let rows: Vec<(u64, String)> = pages
-        .iter()
-        .map(|(page, extents)| Ok((page.page, manifest::to_json(extents)?)))
-        .collect::<Result<_>>()?;
-    let mut statements = for_each_piece(rows.iter(), |json| {
-        Statement::new(
-            "insert into pages (id, extents)
-             select json_extract(value, '$[0]'), json_extract(value, '$[1]') from json_each(?1)",
-        )
-        .bind(json)
-    })?;
-    let references = pages.iter().flat_map(|(page, extents)| {
-        let mut segments: Vec<u64> = extents
-            .iter()
-            .map(|extent| extent.segment)
-            .filter(|segment| *segment != manifest::HOLE)
-            .collect();
-        segments.sort_unstable();
-        segments.dedup();
-        segments.into_iter().map(|segment| (segment, page.page))
-    });
-    statements.extend(for_each_piece(references, |json| {
-        Statement::new(
-            "insert into page_segments (segment, page)
-             select json_extract(value, '$[0]'), json_extract(value, '$[1]') from json_each(?1)",
-        )
-        .bind(json)
-    })?);
-    Ok(statements)
-}
-
-/// One statement for each piece of a JSON array that may be longer than a bound text can be.
-pub(crate) fn for_each_piece<T: serde::Serialize>(
-    rows: impl Iterator<Item = T>,
-    statement: impl Fn(String) -> Statement,
-) -> Result<Vec<Statement>> {
-    let mut statements = Vec::new();
-    let mut json = String::new();
-    for row in rows {
-        json.push(if json.is_empty() { '[' } else { ',' });
-        json += &manifest::to_json(&row)?;
-        if json.len() > JSON_BYTES {
-            statements.push(statement(std::mem::take(&mut json) + "]"));
-        }
-    }
-    if !json.is_empty() {
-        statements.push(statement(json + "]"));
-    }
-    Ok(statements)
 }
 
 fn refusal(error: DbError) -> Refused {

@@ -1,10 +1,10 @@
 //! A file without content, as part of a larger commit.
 
-use super::commit::Commit;
+use super::commit::{Commit, Content};
 use crate::auth::Caller;
+use crate::blobs::NewBlob;
 use crate::error::Result;
 use crate::ids::{BlobId, NodeId, VersionId};
-use crate::ingest::Received;
 use crate::path::Name;
 use crate::ports::{Statement, Timestamp};
 use crate::tree::Address;
@@ -24,7 +24,7 @@ pub(crate) struct Empty<'a> {
 
 /// The statements that make it, guarded like those of a save.
 pub(crate) fn empty(file: &Empty<'_>) -> Result<Vec<Statement>> {
-    let received = Received::nothing();
+    let nothing = NewBlob::empty();
     let commit = Commit {
         address: file.address,
         name: file.name,
@@ -39,8 +39,8 @@ pub(crate) fn empty(file: &Empty<'_>) -> Result<Vec<Statement>> {
         media_type: file.media_type,
         now: file.now,
         modified_at: file.now,
-        ingest: None,
-        received: &received,
+        content: Content::New(&nothing),
+        also: Vec::new(),
     };
     commit.statements()
 }

@@ -5,7 +5,7 @@ mod empty;
 mod read;
 mod save;
 
-pub(crate) use commit::for_each_piece;
+pub(crate) use crate::blobs::for_each_piece;
 pub(crate) use empty::{Empty, empty};
 pub use read::{File, Wanted, Which, find};
 pub use save::{Save, Saved, save};

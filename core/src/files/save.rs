@@ -1,11 +1,12 @@
 //! Saving a file in one piece: resolve, receive, commit.
 
-use super::commit::{Commit, Refused};
+use super::commit::{Commit, Content, Refused};
 use crate::auth::{self, Caller, Right};
+use crate::blobs::NewBlob;
 use crate::conditions::{Conditions, Current, Verdict};
 use crate::error::{Conflict, Error, Result};
 use crate::ids::{BlobId, NodeId, VersionId};
-use crate::ingest::{Body, Expected, INLINE_BYTES, Ingest, Permit, Received, Room, receive};
+use crate::ingest::{Body, Door, Expected, INLINE_BYTES, Ingest, Permit, Room, receive};
 use crate::jobs;
 use crate::locks;
 use crate::path::Name;
@@ -63,12 +64,16 @@ pub async fn save<P: Platform, U: Upload>(platform: &P, request: &Save, upload: 
             return Err(error);
         }
     };
-    let room = Room { space_key: target.caller.space_key, ingest: target.ingest.as_ref(), permit: &permit };
+    let mut door = Door::open_already(target.ingest.clone());
+    let room = Room { space_key: target.caller.space_key, door: &mut door, permit: &permit };
     let body = Body { upload, length: request.length, expected: request.expected.clone() };
     let ingest = target.ingest.clone();
     let caller = target.caller.clone();
     let saved = match receive(platform, room, body).await {
-        Ok(received) => commit(platform, request, name, target, &received).await,
+        Ok(received) => match NewBlob::received(received, target.ingest.as_ref()) {
+            Ok(blob) => commit(platform, request, name, target, &blob).await,
+            Err(error) => Err(error),
+        },
         Err(error) => Err(error),
     };
     drop(permit);
@@ -168,7 +173,7 @@ async fn commit<P: Platform>(
     request: &Save,
     name: &Name,
     mut target: Target,
-    received: &Received,
+    content: &NewBlob,
 ) -> Result<Saved> {
     let host = platform.host();
     let (version, blob, new_node) = (VersionId::new(host), BlobId::new(host), NodeId::new(host));
@@ -194,8 +199,8 @@ async fn commit<P: Platform>(
             media_type: &request.media_type,
             now,
             modified_at,
-            ingest: target.ingest.as_ref(),
-            received,
+            content: Content::New(content),
+            also: Vec::new(),
         };
         match commit.run(platform).await {
             Ok(()) => {
@@ -203,8 +208,8 @@ async fn commit<P: Platform>(
                     node: node.clone(),
                     created: replaces.is_none(),
                     version,
-                    etag: received.etag.clone(),
-                    size_bytes: received.size_bytes,
+                    etag: content.etag.clone(),
+                    size_bytes: content.size_bytes,
                     modified_at,
                 });
             }

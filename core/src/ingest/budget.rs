@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::receive::BUFFER_BYTES;
+use super::BUFFER_BYTES;
 use crate::error::{Error, Result};
 
 /// Of an isolate's 128 MB, shared by all of its requests: eight buffers, up to two more that gaps between buffers cost, and

@@ -6,14 +6,18 @@
 
 mod budget;
 mod digests;
+mod door;
 mod receive;
 mod store;
+mod stream;
 
 pub use digests::{Algorithm, Expected};
 
 pub(crate) use budget::Permit;
-pub(crate) use receive::{Body, Content, Received, Room, receive};
-pub(crate) use store::{NewChunk, NewSegment};
+pub(crate) use door::Door;
+pub(crate) use receive::{Body, Chain, Content, Received, Room, Source, inline_etag, receive};
+pub(crate) use store::{NewChunk, NewSegment, Store};
+pub(crate) use stream::{Old, Sources, stream};
 
 use crate::error::Result;
 use crate::ids::SpaceId;
@@ -22,6 +26,9 @@ use crate::token::Token;
 
 /// Content of at most this size is kept in the blob's row: two round trips and no bucket operation.
 pub const INLINE_BYTES: usize = 4096;
+
+/// A segment's size at most. One bucket request each; larger ones would not fit an isolate's memory twice per upload.
+const BUFFER_BYTES: usize = 8 * 1024 * 1024;
 
 /// How long an upload in one piece may take before its leftovers count as abandoned.
 const TTL_SECS: i64 = 24 * 60 * 60;

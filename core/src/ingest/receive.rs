@@ -1,18 +1,16 @@
-//! Receives a body: a buffer fills while the one before it is stored.
+//! Receives a body that becomes a content of its own.
 
 use std::collections::BTreeMap;
 
 use super::digests::Verifier;
 use super::store::{Store, chunk_etag};
-use super::{Expected, INLINE_BYTES, Ingest, NewChunk, NewSegment, Permit};
-use crate::chunk;
+use super::stream::{NothingOld, Sources, stream};
+use super::{Door, Expected, INLINE_BYTES, NewChunk, NewSegment, Permit};
+use crate::chunk::Rechunk;
 use crate::digest::Sha256;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::manifest::Extents;
-use crate::ports::{Platform, Upload};
-
-/// A segment's size at most. One bucket request each; larger ones would not fit an isolate's memory twice per upload.
-pub(super) const BUFFER_BYTES: usize = 8 * 1024 * 1024;
+use crate::ports::{Platform, Upload, UploadError};
 
 /// What has arrived, stored but referred to by nothing yet.
 #[derive(Debug)]
@@ -55,8 +53,6 @@ pub(crate) enum Content {
         segments: Vec<NewSegment>,
         /// Chunks that were not known.
         chunks: Vec<NewChunk>,
-        /// Older segments that extents refer to.
-        reused: Vec<u64>,
     },
 }
 
@@ -75,7 +71,7 @@ pub(crate) struct Room<'a> {
     /// The space's integer key.
     pub(crate) space_key: i64,
     /// The ingest that owns the segments; without one only what fits a row is accepted.
-    pub(crate) ingest: Option<&'a Ingest>,
+    pub(crate) door: &'a mut Door,
     /// Memory.
     pub(crate) permit: &'a Permit,
 }
@@ -87,65 +83,54 @@ pub(crate) async fn receive<P: Platform, U: Upload>(
     body: Body<U>,
 ) -> Result<Received> {
     let Body { upload, length, expected } = body;
-    let Room { space_key, ingest, permit } = room;
-    let mut source = Source { upload, verifier: Verifier::new(expected), size_bytes: 0, ended: false };
-    let mut filling = Vec::new();
-    source.fill(&mut filling, INLINE_BYTES + 1).await?;
-    if source.ended && filling.len() <= INLINE_BYTES {
-        return Ok(Received {
-            size_bytes: source.size_bytes,
-            etag: inline_etag(&filling),
-            crc32: crc32fast::hash(&filling),
-            digests: source.verifier.finish()?,
-            content: Content::Inline(filling),
-        });
-    }
-    let ingest =
-        ingest.ok_or_else(|| Error::invalid("Content-Length", "the body is longer than announced"))?;
-    let capacity =
-        length.and_then(|length| usize::try_from(length).ok()).unwrap_or(usize::MAX).min(BUFFER_BYTES);
-    filling.reserve_exact(capacity.saturating_sub(filling.len()));
-    source.fill(&mut filling, BUFFER_BYTES).await?;
-
-    let mut store = Store::new(platform, space_key, ingest);
-    let mut next = Vec::new();
-    loop {
-        let chunks = chunk::cuts(&filling, source.ended);
-        let end = chunks.last().map_or(0, |last| last.end);
-        if source.ended {
-            store.put(&mut filling, &chunks).await?;
+    let Room { space_key, door, permit } = room;
+    let mut source = Source::new(upload, expected);
+    let mut first = Vec::new();
+    while first.len() <= INLINE_BYTES {
+        let room = INLINE_BYTES + 1 - first.len();
+        if source.read(&mut first, room).await? == 0 {
             break;
         }
-        if permit.has_two_buffers() {
-            next.clear();
-            next.reserve_exact(BUFFER_BYTES);
-            next.extend_from_slice(filling.get(end..).unwrap_or_default());
-            // Both to their ends, even where one fails: a put that is still under way would store a segment behind the
-            // back of whoever cleans up.
-            let (stored, filled) =
-                futures::join!(store.put(&mut filling, &chunks), source.fill(&mut next, BUFFER_BYTES));
-            stored?;
-            filled?;
-            std::mem::swap(&mut filling, &mut next);
-        } else {
-            store.put(&mut filling, &chunks).await?;
-            filling.drain(..end);
-            source.fill(&mut filling, BUFFER_BYTES).await?;
-        }
     }
-    let digests = source.verifier.finish()?;
-    Ok(store.finish(source.size_bytes, digests))
+    if first.len() <= INLINE_BYTES {
+        return Ok(Received {
+            size_bytes: source.size_bytes(),
+            etag: inline_etag(&first),
+            crc32: crc32fast::hash(&first),
+            digests: source.finish()?,
+            content: Content::Inline(first),
+        });
+    }
+    let mut store = Store::new(platform, space_key, door);
+    // All of it is new: cut as an edit of nothing.
+    let mut rechunk = Rechunk::new(&[], 0..0);
+    let mut new = Chain { before: &first, upload: &mut source, after: &[] };
+    let sources = Sources { new: &mut new, old: &NothingOld, expected_bytes: length };
+    stream(&mut store, &mut rechunk, sources, permit).await?;
+    let content = store.take();
+    let (segments, chunks) = store.stored();
+    Ok(Received {
+        size_bytes: content.size_bytes,
+        etag: content.etag(),
+        crc32: content.crc32,
+        content: Content::Stored {
+            segments: segments.to_vec(),
+            chunks: chunks.to_vec(),
+            extents: content.extents,
+        },
+        digests: source.finish()?,
+    })
 }
 
 /// The entity tag of content that is kept in a row: one chunk, or none.
-fn inline_etag(content: &[u8]) -> String {
+pub(crate) fn inline_etag(content: &[u8]) -> String {
     let hashed = Sha256::of(content);
     let chunks = (!content.is_empty()).then_some((hashed, content.len() as u64));
     chunk_etag(chunks)
 }
 
-/// The body, with what is learnt from it in passing.
-struct Source<U> {
+/// A body, with what is learnt from it in passing.
+pub(crate) struct Source<U> {
     upload: U,
     verifier: Verifier,
     size_bytes: u64,
@@ -153,15 +138,54 @@ struct Source<U> {
 }
 
 impl<U: Upload> Source<U> {
-    /// Fills `buffer` to `size` bytes, or to the end of the body.
-    async fn fill(&mut self, buffer: &mut Vec<u8>, size: usize) -> Result<()> {
-        while !self.ended && buffer.len() < size {
-            let before = buffer.len();
-            let count = self.upload.read(buffer, size - before).await?;
-            self.ended = count == 0;
-            self.size_bytes += count as u64;
-            self.verifier.update(buffer.get(before..).unwrap_or_default());
+    /// A body that must have these digests.
+    pub(crate) fn new(upload: U, expected: Vec<Expected>) -> Self {
+        Self { upload, verifier: Verifier::new(expected), size_bytes: 0, ended: false }
+    }
+
+    /// How much has come.
+    pub(crate) fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    /// The verified digests, base64 by name.
+    pub(crate) fn finish(self) -> Result<BTreeMap<String, String>> {
+        self.verifier.finish()
+    }
+}
+
+impl<U: Upload> Upload for Source<U> {
+    async fn read(&mut self, into: &mut Vec<u8>, at_most: usize) -> Result<usize, UploadError> {
+        if self.ended {
+            return Ok(0);
         }
-        Ok(())
+        let before = into.len();
+        let count = self.upload.read(into, at_most).await?;
+        self.ended = count == 0;
+        self.size_bytes += count as u64;
+        self.verifier.update(into.get(before..).unwrap_or_default());
+        Ok(count)
+    }
+}
+
+/// A body between bytes that are known.
+pub(crate) struct Chain<'a, U> {
+    /// What comes before it.
+    pub(crate) before: &'a [u8],
+    /// The body.
+    pub(crate) upload: &'a mut U,
+    /// What comes behind it.
+    pub(crate) after: &'a [u8],
+}
+
+impl<U: Upload> Upload for Chain<'_, U> {
+    async fn read(&mut self, into: &mut Vec<u8>, at_most: usize) -> Result<usize, UploadError> {
+        if !self.before.is_empty() {
+            return self.before.read(into, at_most).await;
+        }
+        match self.upload.read(into, at_most).await? {
+            0 => self.after.read(into, at_most).await,
+            count => Ok(count),
+        }
     }
 }

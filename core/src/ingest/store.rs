@@ -1,16 +1,16 @@
 //! Stores a buffer of whole chunks: looks them up, references the known ones, puts the rest as one segment.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::Digest;
 
-use super::{Content, IDS_PER_INGEST, Ingest, Received};
+use super::{Door, IDS_PER_INGEST, Ingest};
 use crate::digest::Sha256;
 use crate::error::{Error, Result};
 use crate::manifest::{Extent, Extents, combine_crc32};
-use crate::ports::{Bucket, BucketError, Db, Host, Platform, Statement};
+use crate::ports::{Bucket, BucketError, Host, Platform, Statement};
 
 /// A segment that has been put and has no row yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,19 +32,45 @@ pub(crate) struct NewChunk {
     pub(crate) extent: Extent,
 }
 
-/// What has been stored of one upload.
-pub(super) struct Store<'a, P> {
+/// Stores the chunks of contents: of one, or of an edit that is made again since others were faster. What was stored
+/// stays known from one to the next.
+pub(crate) struct Store<'a, P> {
     platform: &'a P,
     space_key: i64,
-    ingest: &'a Ingest,
-    etag: ChunkEtag,
-    crc32: u32,
-    extents: Extents,
+    door: &'a mut Door,
     segments: Vec<NewSegment>,
     chunks: Vec<NewChunk>,
-    /// Chunks of this upload so far: content that repeats itself is stored once.
+    /// Chunks so far: content that repeats itself is stored once.
     own: HashMap<Sha256, Extent>,
-    reused: BTreeSet<u64>,
+    /// Keys of the segments that they are in.
+    keys: HashMap<u64, String>,
+    content: Chunked,
+}
+
+/// Content that is made of stored chunks.
+#[derive(Default)]
+pub(crate) struct Chunked {
+    etag: ChunkEtag,
+    /// The CRC-32 of the whole.
+    pub(crate) crc32: u32,
+    /// Its size.
+    pub(crate) size_bytes: u64,
+    /// Where its bytes are.
+    pub(crate) extents: Extents,
+}
+
+impl Chunked {
+    /// The entity tag that the list of its chunks gives.
+    pub(crate) fn etag(&self) -> String {
+        self.etag.finish()
+    }
+
+    fn add(&mut self, hash: Sha256, extent: Extent) {
+        self.etag.add(hash, extent.length);
+        self.crc32 = combine_crc32(self.crc32, extent.crc32, extent.length);
+        self.size_bytes += extent.length;
+        self.extents.push(extent);
+    }
 }
 
 /// A chunk of the buffer.
@@ -61,23 +87,21 @@ impl Piece {
 }
 
 impl<'a, P: Platform> Store<'a, P> {
-    pub(super) fn new(platform: &'a P, space_key: i64, ingest: &'a Ingest) -> Self {
+    pub(crate) fn new(platform: &'a P, space_key: i64, door: &'a mut Door) -> Self {
         Self {
             platform,
             space_key,
-            ingest,
-            etag: ChunkEtag::default(),
-            crc32: 0,
-            extents: Extents::default(),
+            door,
             segments: Vec::new(),
             chunks: Vec::new(),
             own: HashMap::new(),
-            reused: BTreeSet::new(),
+            keys: HashMap::new(),
+            content: Chunked::default(),
         }
     }
 
     /// Stores the chunks of `buffer`. Bytes behind the last one stay as they are; those of the chunks are moved about.
-    pub(super) async fn put(&mut self, buffer: &mut [u8], chunks: &[Range<usize>]) -> Result<()> {
+    pub(crate) async fn put(&mut self, buffer: &mut [u8], chunks: &[Range<usize>]) -> Result<()> {
         let mut pieces = Vec::with_capacity(chunks.len());
         for range in chunks {
             let bytes = buffer.get(range.clone()).unwrap_or_default();
@@ -85,10 +109,12 @@ impl<'a, P: Platform> Store<'a, P> {
             pieces.push(Piece { range: range.clone(), hash, crc32: crc32fast::hash(bytes) });
         }
         let known = self.look_up(&pieces).await?;
-        let segment = self.ingest.nth_id(self.segments.len() as u64);
-        if self.segments.len() as u64 >= IDS_PER_INGEST {
+        let n = self.segments.len() as u64;
+        if n >= IDS_PER_INGEST {
             return Err(Error::invalid("body", "an upload in one piece ends at 8 TiB"));
         }
+        let ingest = self.door.open(self.platform).await?;
+        let (segment, key) = (ingest.nth_id(n), ingest.segment_key(n));
         let mut packed = 0;
         for piece in pieces {
             let extent = match known.get(&piece.hash).or_else(|| self.own.get(&piece.hash)) {
@@ -102,19 +128,14 @@ impl<'a, P: Platform> Store<'a, P> {
                     extent
                 }
             };
-            if known.contains_key(&piece.hash) {
-                self.reused.insert(extent.segment);
-            }
             self.own.insert(piece.hash, extent);
-            self.etag.add(piece.hash, piece.length());
-            self.crc32 = combine_crc32(self.crc32, piece.crc32, piece.length());
-            self.extents.push(extent);
+            self.content.add(piece.hash, extent);
         }
         let bytes = buffer.get(..packed).unwrap_or_default();
         if !bytes.is_empty() {
-            let key = self.ingest.segment_key(self.segments.len() as u64);
             let sha256 = self.platform.host().sha256(bytes).await;
             self.put_segment(&key, bytes, sha256).await?;
+            self.keys.insert(segment, key.clone());
             self.segments.push(NewSegment { id: segment, key, size_bytes: packed as u64 });
         }
         Ok(())
@@ -134,7 +155,7 @@ impl<'a, P: Platform> Store<'a, P> {
 
     /// The chunks among `pieces` that the space knows, marked as seen so that the sweep leaves them alone for the
     /// grace time. Segments that are being deleted don't count.
-    async fn look_up(&self, pieces: &[Piece]) -> Result<HashMap<Sha256, Extent>> {
+    async fn look_up(&mut self, pieces: &[Piece]) -> Result<HashMap<Sha256, Extent>> {
         let wanted: Vec<&Piece> = pieces.iter().filter(|piece| !self.own.contains_key(&piece.hash)).collect();
         if wanted.is_empty() {
             return Ok(HashMap::new());
@@ -144,14 +165,14 @@ impl<'a, P: Platform> Store<'a, P> {
             "update chunks set seen_at = ?3
               where space = ?1 and hash in (select value from json_each(?2))
                 and exists (select 1 from segments s where s.id = chunks.segment and s.state <> 'deleting')
-             returning hash, segment, offset, length",
+             returning hash, segment, offset, length, (select s.key from segments s where s.id = segment) as key",
         )
         .bind(self.space_key)
         .bind(hashes.to_string())
         .bind(self.platform.host().now());
-        let results = self.platform.db().write(vec![statement]).await?;
+        let found = self.door.open_with(self.platform, statement).await?;
         let mut known = HashMap::new();
-        for row in results.iter().flatten() {
+        for row in &found {
             let hash = row.text("hash")?;
             let piece = wanted.iter().find(|piece| index_form(piece.hash) == hash);
             let piece = piece.ok_or_else(|| Error::Internal("a chunk that wasn't asked for".to_owned()))?;
@@ -163,24 +184,30 @@ impl<'a, P: Platform> Store<'a, P> {
             };
             if extent.length == piece.length() {
                 known.insert(piece.hash, extent);
+                self.keys.insert(extent.segment, row.text("key")?.to_owned());
             }
         }
         Ok(known)
     }
 
-    pub(super) fn finish(self, size_bytes: u64, digests: BTreeMap<String, String>) -> Received {
-        Received {
-            size_bytes,
-            etag: self.etag.finish(),
-            crc32: self.crc32,
-            digests,
-            content: Content::Stored {
-                extents: self.extents,
-                segments: self.segments,
-                chunks: self.chunks,
-                reused: self.reused.into_iter().collect(),
-            },
-        }
+    /// The content whose chunks were stored since this was last asked.
+    pub(crate) fn take(&mut self) -> Chunked {
+        std::mem::take(&mut self.content)
+    }
+
+    /// What has been stored and has no row yet.
+    pub(crate) fn stored(&self) -> (&[NewSegment], &[NewChunk]) {
+        (&self.segments, &self.chunks)
+    }
+
+    /// The key of a segment that the content refers to.
+    pub(crate) fn keys(&self) -> &HashMap<u64, String> {
+        &self.keys
+    }
+
+    /// The ingest, opened by now.
+    pub(crate) async fn ingest(&mut self) -> Result<Ingest> {
+        self.door.open(self.platform).await.cloned()
     }
 }
 
@@ -199,8 +226,8 @@ impl ChunkEtag {
         self.0.update(length.to_be_bytes());
     }
 
-    fn finish(self) -> String {
-        Sha256(self.0.finalize().into()).to_string()
+    fn finish(&self) -> String {
+        Sha256(self.0.clone().finalize().into()).to_string()
     }
 }
 
