@@ -1,15 +1,17 @@
 //! Content that is to have a row: what it is, what of it is new, and the statements that make the rows.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Range;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
 use super::rows;
 use crate::error::{Error, Result};
 use crate::ids::BlobId;
-use crate::ingest::{Content, Ingest, NewChunk, NewSegment, Received};
-use crate::manifest::{self, Extent, PageRef};
-use crate::ports::{Statement, Timestamp};
+use crate::ingest::{Content, Ingest, NewChunk, NewSegment, Received, Store};
+use crate::manifest::{self, Extent, KeyedPage, PageRef};
+use crate::plan::ReadPlan;
+use crate::ports::{Platform, Statement, Timestamp};
 
 /// A blob that has no row yet.
 #[derive(Debug)]
@@ -26,6 +28,8 @@ pub(crate) struct NewBlob {
     pub(crate) layout: Layout,
     /// What has to be made known with it.
     pub(crate) stored: Stored,
+    /// Pages of blobs that may go meanwhile: the commit is refused (`target_changed`) where one has.
+    pub(crate) kept: Vec<u64>,
     /// The ingest that owns what was stored; it goes with the commit.
     pub(crate) ingest: Option<Ingest>,
 }
@@ -89,21 +93,52 @@ impl NewBlob {
                 Layout::Paged { pages, tail: Vec::new() }
             }
         };
-        Ok(Self { size_bytes, etag, crc32, digests, layout, stored, ingest: ingest.cloned() })
+        Ok(Self {
+            size_bytes,
+            etag,
+            crc32,
+            digests,
+            layout,
+            stored,
+            kept: Vec::new(),
+            ingest: ingest.cloned(),
+        })
     }
 
     /// Nothing.
     pub(crate) fn empty() -> Self {
         let Received { size_bytes, etag, crc32, digests, .. } = Received::nothing();
         let (layout, stored) = (Layout::Inline(Vec::new()), Stored::default());
-        Self { size_bytes, etag, crc32, digests, layout, stored, ingest: None }
+        Self { size_bytes, etag, crc32, digests, layout, stored, kept: Vec::new(), ingest: None }
     }
 
-    /// Refuses the commit (`ingest_gone`, `segments_gone`) where the bytes may be on their way out. None where there
+    /// Nothing yet, with what a store has put, used or not, and these new pages.
+    pub(super) fn of<P: Platform>(store: &Store<'_, P>, pages: Vec<(u64, Vec<Extent>)>) -> Self {
+        let (segments, chunks) = store.stored();
+        let stored = Stored { segments: segments.to_vec(), chunks: chunks.to_vec(), pages };
+        Self { stored, ingest: store.opened().cloned(), ..Self::empty() }
+    }
+
+    /// Plans a range that lies in new pages, or in what is in the row; `keys` are those of its segments.
+    pub(crate) fn plan(&self, range: Range<u64>, keys: &HashMap<u64, String>) -> Result<ReadPlan> {
+        let Layout::Paged { pages, .. } = &self.layout else {
+            return Err(Error::Internal("content in a row isn't read back".to_owned()));
+        };
+        let new: HashMap<u64, &Vec<Extent>> =
+            self.stored.pages.iter().map(|(id, extents)| (*id, extents)).collect();
+        let keyed = |page: &PageRef| {
+            let extents = (*new.get(&page.page)?).clone();
+            Some(KeyedPage { start: page.start, extents, keys: keys.clone() })
+        };
+        manifest::slices(&pages.iter().filter_map(keyed).collect::<Vec<_>>(), range)
+    }
+
+    /// Refuses the commit (`ingest_gone`, `segments_gone`, `target_changed`) where the bytes may be on their way out. None where there
     /// is nothing to ask.
     pub(crate) fn guard(&self, now: Timestamp) -> Result<Option<Statement>> {
         let reused = self.reused();
-        if self.ingest.is_none() && reused.is_empty() {
+        let kept: BTreeSet<u64> = self.kept.iter().copied().collect();
+        if self.ingest.is_none() && reused.is_empty() && self.kept.is_empty() {
             return Ok(None);
         }
         Ok(Some(
@@ -113,11 +148,14 @@ impl NewBlob {
                      and not exists (select 1 from ingests where id = ?1 and expires_at > ?2) then 'ingest_gone'
                    when (select count(*) from json_each(?3) r cross join segments s on s.id = r.value
                           where s.state <> 'deleting') <> json_array_length(?3) then 'segments_gone'
+                   when (select count(*) from json_each(?4) r cross join pages p on p.id = r.value)
+                        <> json_array_length(?4) then 'target_changed'
                  end as why) where why is not null",
             )
             .bind(self.ingest.as_ref().map(|ingest| ingest.id))
             .bind(now)
-            .bind(manifest::to_json(&reused)?),
+            .bind(manifest::to_json(&reused)?)
+            .bind(manifest::to_json(&kept)?),
         ))
     }
 

@@ -83,8 +83,10 @@ pub(super) fn chunks(chunks: &[NewChunk], space_key: i64, now: Timestamp) -> Res
 
 /// New pages, by their ids, and which segments they name.
 pub(super) fn pages(pages: &[(u64, Vec<Extent>)]) -> Result<Vec<Statement>> {
-    let rows: Vec<(u64, String)> =
-        pages.iter().map(|(page, extents)| Ok((*page, manifest::to_json(extents)?))).collect::<Result<_>>()?;
+    let rows: Vec<(u64, String)> = pages
+        .iter()
+        .map(|(page, extents)| Ok((*page, manifest::to_json(extents)?)))
+        .collect::<Result<_>>()?;
     let mut statements = for_each_piece(rows.iter(), |json| {
         Statement::new(
             "insert into pages (id, extents)

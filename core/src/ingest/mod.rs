@@ -15,8 +15,9 @@ pub use digests::{Algorithm, Expected};
 
 pub(crate) use budget::Permit;
 pub(crate) use door::Door;
+#[allow(unused_imports, reason = "what edits need")]
 pub(crate) use receive::{Body, Chain, Content, Received, Room, Source, inline_etag, receive};
-pub(crate) use store::{NewChunk, NewSegment, Store};
+pub(crate) use store::{Chunked, NewChunk, NewSegment, Store};
 pub(crate) use stream::{Old, Sources, stream};
 
 use crate::error::Result;

@@ -9,7 +9,7 @@ use sha2::Digest;
 use super::{Door, IDS_PER_INGEST, Ingest};
 use crate::digest::Sha256;
 use crate::error::{Error, Result};
-use crate::manifest::{Extent, Extents, combine_crc32};
+use crate::manifest::{Extent, Extents, HOLE, combine_crc32, crc32_of_zeros};
 use crate::ports::{Bucket, BucketError, Host, Platform, Statement};
 
 /// A segment that has been put and has no row yet.
@@ -190,6 +190,12 @@ impl<'a, P: Platform> Store<'a, P> {
         Ok(known)
     }
 
+    /// Adds zeros that are stored nowhere. In the entity tag they stand as the chunk whose hash nothing has.
+    pub(crate) fn put_hole(&mut self, length: u64) {
+        let zeros = Extent { segment: HOLE, offset: 0, length, crc32: crc32_of_zeros(length) };
+        self.content.add(Sha256([0; 32]), zeros);
+    }
+
     /// The content whose chunks were stored since this was last asked.
     pub(crate) fn take(&mut self) -> Chunked {
         std::mem::take(&mut self.content)
@@ -203,6 +209,15 @@ impl<'a, P: Platform> Store<'a, P> {
     /// The key of a segment that the content refers to.
     pub(crate) fn keys(&self) -> &HashMap<u64, String> {
         &self.keys
+    }
+
+    pub(crate) fn platform(&self) -> &'a P {
+        self.platform
+    }
+
+    /// The ingest, if there is one.
+    pub(crate) fn opened(&self) -> Option<&Ingest> {
+        self.door.ingest()
     }
 
     /// The ingest, opened by now.

@@ -8,7 +8,7 @@ pub fn combine_crc32(first: u32, second: u32, second_length: u64) -> u32 {
 }
 
 /// The CRC-32 of so many zeros: the register begins with ones, the zeros shift it, and the result is inverted.
-pub(super) fn crc32_of_zeros(length: u64) -> u32 {
+pub fn crc32_of_zeros(length: u64) -> u32 {
     !combine_crc32(!0, 0, length)
 }
 

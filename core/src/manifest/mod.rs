@@ -9,7 +9,7 @@ pub mod edit;
 mod parts;
 mod slices;
 
-pub use crc::combine_crc32;
+pub use crc::{combine_crc32, crc32_of_zeros};
 pub use parts::{Missing, Parts};
 pub use slices::{KeyedPage, slices};
 

@@ -153,7 +153,8 @@ const STRANGERS: [&str; 6] = [
     "insert into accounts values ('018f0000-0000-7000-8000-000000000001', 'stranger', 'user', 0)",
     "insert into spaces (id, name, root_id, created_at) values
        ('018f0000-0000-7000-8000-000000000002', 's', '018f0000-0000-7000-8000-000000000003', 0)",
-    "insert into blobs values ('018f0000-0000-7000-8000-000000000004', 1, 'e', 'text/plain', 0, 'eA==', null, null)",
+    "insert into blobs (id, size_bytes, etag, media_type, crc32, inline)
+       values ('018f0000-0000-7000-8000-000000000004', 1, 'e', 'text/plain', 0, 'eA==')",
     "insert into nodes (id, space_id, parent_id, name, name_nfc, kind, version_id, created_at, modified_at, trashed_at,
                         trashed_from) values
        ('018f0000-0000-7000-8000-000000000003', '018f0000-0000-7000-8000-000000000002', '', 's', 's', 'folder', null, 0, 0,
