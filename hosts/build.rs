@@ -33,6 +33,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         writeln!(list, "    ({number}, {name:?}, include_str!({:?})),", path.display().to_string())?;
     }
     list.push(']');
-    fs::write(Path::new(&env::var("OUT_DIR")?).join("migrations.rs"), list)?;
+    // Moved into place: where a build cache was copied by links, the file must not change under another one.
+    let out = Path::new(&env::var("OUT_DIR")?).join("migrations.rs");
+    let new = out.with_extension("new");
+    fs::write(&new, list)?;
+    fs::rename(new, out)?;
     Ok(())
 }
