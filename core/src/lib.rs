@@ -17,6 +17,7 @@ pub mod token;
 
 // What a user does.
 pub mod auth;
+pub mod backup;
 pub(crate) mod blobs;
 pub mod bootstrap;
 pub mod changes;
@@ -29,6 +30,7 @@ pub mod locks;
 pub mod mount;
 pub mod nodes;
 pub mod properties;
+pub mod restore;
 pub mod search;
 pub mod spaces;
 pub mod tokens;

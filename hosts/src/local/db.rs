@@ -55,11 +55,23 @@ impl Sqlite {
     /// # Errors
     /// [`OpenError::Database`], [`OpenError::Migration`], [`OpenError::Unrecorded`].
     pub fn open(path: &Path) -> Result<Self, OpenError> {
+        Self::open_up_to(path, None)
+    }
+
+    /// Opens or creates the file with the schema that a migration has left, which an older dump is for.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_at(path: &Path, schema_version: u32) -> Result<Self, OpenError> {
+        Self::open_up_to(path, Some(schema_version))
+    }
+
+    fn open_up_to(path: &Path, schema_version: Option<u32>) -> Result<Self, OpenError> {
         let failed = |source| OpenError::Database { path: path.to_owned(), source };
         let writer = connect(path).map_err(failed)?;
         // FULL, not NORMAL: a commit that was answered must survive a power cut, not only a crash.
         writer.execute_batch("pragma journal_mode = wal; pragma synchronous = full").map_err(failed)?;
-        migrate::apply(&writer)?;
+        migrate::apply(&writer, schema_version)?;
         limit(&writer).map_err(failed)?;
 
         let reader = connect(path).map_err(failed)?;

@@ -17,10 +17,11 @@ struct Migration {
 /// (number, file name, text), written by build.rs.
 const EMBEDDED: &[(u32, &str, &str)] = &include!(concat!(env!("OUT_DIR"), "/migrations.rs"));
 
-/// Applies what is missing.
-pub(super) fn apply(connection: &Connection) -> Result<(), OpenError> {
+/// Applies what is missing, up to a number where there is one.
+pub(super) fn apply(connection: &Connection, up_to: Option<u32>) -> Result<(), OpenError> {
     EMBEDDED
         .iter()
+        .filter(|&&(number, ..)| up_to.is_none_or(|last| number <= last))
         .try_for_each(|&(number, name, sql)| apply_one(connection, &Migration { number, name, sql }))
 }
 
@@ -64,15 +65,15 @@ mod tests {
     #[test]
     fn every_migration_runs_once() {
         let connection = Connection::open_in_memory().unwrap();
-        apply(&connection).unwrap();
-        apply(&connection).unwrap();
+        apply(&connection, None).unwrap();
+        apply(&connection, None).unwrap();
         assert_eq!(rows(&connection, "schema_version"), i64::try_from(EMBEDDED.len()).unwrap());
     }
 
     #[test]
     fn a_file_with_triggers_and_semicolons_in_texts_is_one_transaction() {
         let connection = Connection::open_in_memory().unwrap();
-        apply(&connection).unwrap();
+        apply(&connection, None).unwrap();
         let good = Migration {
             number: 9001,
             name: "9001_good.sql",

@@ -10,6 +10,7 @@
 
 mod between;
 mod drive;
+pub mod dumps;
 mod follower;
 mod invariants;
 mod paced;

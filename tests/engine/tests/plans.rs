@@ -6,11 +6,13 @@ use std::cell::RefCell;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ledge_core::backup::{self, Limits};
 use ledge_core::error::Error;
 use ledge_core::ids::{JobId, SpaceId};
 use ledge_core::nodes;
 use ledge_core::ports::{Db, Host, Platform, Statement, Value};
 use ledge_core::{trash, versions};
+use ledge_engine_tests::dumps::dump;
 use ledge_engine_tests::{Drive, noise, record, run};
 use ledge_hosts::local::Body;
 
@@ -170,6 +172,11 @@ fn no_statement_scans_a_table() {
         let space = SpaceId::parse(&space).unwrap();
         assert!(trash::expire(&platform, &space).await.unwrap() > 0);
         assert_eq!(versions::expire(&platform, 0).await.unwrap(), None);
+
+        for id in ["first", "second"] {
+            dump(&platform, id, &Limits::default()).await;
+        }
+        backup::list(platform.db()).await.unwrap();
 
         let mut statements = statements.into_inner();
         statements.sort_by(|a, b| a.sql.cmp(&b.sql));
