@@ -4,6 +4,7 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
@@ -29,6 +30,10 @@ pub(crate) struct Options {
     /// Say where it listens (and, at the first start, the token) as one line of JSON, for programs.
     #[arg(long)]
     json: bool,
+
+    /// How often to look for wake-ups that were lost and for periodic jobs.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    tick_secs: u64,
 
     /// Stop also when standard input closes: for programs that start it, and may die.
     #[arg(long)]
@@ -68,8 +73,18 @@ async fn serve(options: &Options) -> Result<()> {
     tokio::select! {
         () = local::serve(listener, answer, stop) => {}
         () = ports.queue.deliver(|lane, job| work(&ports, lane, job)) => {}
+        () = tick(&ports, options.tick_secs) => {}
     }
     stopped_well.map_err(|error| anyhow!("can't wait for signals: {error}"))
+}
+
+/// Ticks for ever. The first time, whatever waits has lost its messages: they were in the memory of an earlier process.
+async fn tick(ports: &LocalPorts, every_secs: u64) {
+    ledge_functions::tick(ports, Some(0)).await;
+    loop {
+        tokio::time::sleep(Duration::from_secs(every_secs)).await;
+        ledge_functions::tick(ports, None).await;
+    }
 }
 
 /// Ends when standard input does; what comes before is ignored.

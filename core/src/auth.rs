@@ -229,7 +229,7 @@ pub(crate) fn is_limited_to_a_folder(results: &[Rows]) -> bool {
     row.is_some_and(|row| matches!(row.text_or_null("folder_id"), Ok(Some(_))))
 }
 
-/// Looks up the token alone, for what belongs to an account and not to a space.
+/// Looks up the token alone, for what belongs to an account and not to a space; [`limits`] reads it.
 pub fn look_up_account(token: &Token, now: Timestamp) -> Statement {
     Statement::new(
         "select k.account_id, k.protocols = 'all' or k.protocols = ?2 as speaks, k.space_id, k.rights, k.expires_at,
@@ -241,11 +241,42 @@ pub fn look_up_account(token: &Token, now: Timestamp) -> Statement {
     .bind(now)
 }
 
-/// Decides by what [`look_up_account`] found: a token that is limited to a space reaches nothing of the account's.
-pub fn authenticate(found: Option<&Row>) -> Result<AccountId> {
-    let limits = limits(found)?;
-    if limits.space.is_some() { Err(Error::NotFound) } else { Ok(limits.account) }
+/// Looks up the token and the account's role, for what belongs to the whole drive.
+pub fn look_up_admin(token: &Token, now: Timestamp) -> Statement {
+    Statement::new(
+        "select k.account_id, k.protocols = 'all' or k.protocols = ?2 as speaks, k.space_id, k.rights, k.expires_at,
+                k.folder_id, k.protocols, a.role
+           from tokens k cross join accounts a on a.id = k.account_id
+          where k.hash = ?1 and (k.expires_at is null or k.expires_at > ?3)",
+    )
+    .bind(token.hash().to_string())
+    .bind(token.protocol().name())
+    .bind(now)
 }
+
+/// Decides by what [`look_up_admin`] found: administrators only, with a token that reaches all of the account's; to
+/// change something, one that writes.
+pub fn authorise_admin(found: Option<&Row>, right: Right) -> Result<AccountId> {
+    let limits = limits(found)?;
+    let role = found.map(|row| row.text("role")).transpose()?;
+    if role != Some("admin") {
+        return Err(Error::AdministratorsOnly);
+    }
+    if limits.space.is_some() {
+        return Err(Error::TokenForbids { needs: "the reach of the whole account" });
+    }
+    if right != Right::Read && !limits.writes {
+        return Err(Error::TokenForbids { needs: "the right to write" });
+    }
+    Ok(limits.account)
+}
+
+/// A condition in SQL: the token ?1 is an administrator's, and may still change what belongs to the whole drive at the
+/// time ?2.
+pub const STILL_ADMINISTERS: &str = "exists (
+    select 1 from tokens k cross join accounts a on a.id = k.account_id
+     where k.hash = ?1 and (k.expires_at is null or k.expires_at > ?2) and k.rights = 'write' and k.space_id is null
+       and a.role = 'admin')";
 
 /// What a token is limited to.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -29,6 +29,9 @@ pub enum Error {
         /// The role that the caller has.
         role: &'static str,
     },
+    /// Only administrators may do this.
+    #[error("only administrators may do this")]
+    AdministratorsOnly,
     /// The token may not do this, whatever the account's role.
     #[error("this token may not do this: it lacks {needs}")]
     TokenForbids {
@@ -144,6 +147,12 @@ pub enum Conflict {
     /// The lock that is to be given back isn't there, but another is.
     #[error("what is there is locked, but not by that lock")]
     NotLocked,
+    /// What is over can't be ended, and what is done can't be done again.
+    #[error("the job is over")]
+    JobOver,
+    /// Another job that does the same is unfinished, and there may be only one.
+    #[error("another job of this kind is under way")]
+    JobUnderWay,
     /// Others keep changing the target. Try again.
     #[error("the target keeps changing")]
     Contended,

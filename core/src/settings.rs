@@ -10,6 +10,9 @@ pub struct Settings {
     pub upload_ttl_secs: i64,
     /// `LEDGE_BACKUPS_KEPT`: how many dumps of the metadata are kept.
     pub backups_kept: u32,
+    /// `LEDGE_JOB_LEASE_SECS`: how long a worker may be silent before another one takes its job over. A step takes a few
+    /// seconds; a worker that is overtaken does no harm, but works in vain.
+    pub lease_secs: i64,
     /// `LEDGE_CORS_ORIGINS`: whose pages may use the API from a browser.
     pub cors_origins: Origins,
 }
@@ -39,6 +42,7 @@ impl Default for Settings {
             grace_secs: 7 * 24 * 60 * 60,
             upload_ttl_secs: 24 * 60 * 60,
             backups_kept: 7,
+            lease_secs: 120,
             cors_origins: Origins::Listed(Vec::new()),
         }
     }
@@ -60,6 +64,9 @@ impl Settings {
         }
         if let Some(value) = given("LEDGE_BACKUPS_KEPT") {
             settings.backups_kept = number("LEDGE_BACKUPS_KEPT", &value)?;
+        }
+        if let Some(value) = given("LEDGE_JOB_LEASE_SECS") {
+            settings.lease_secs = number("LEDGE_JOB_LEASE_SECS", &value)?.into();
         }
         if let Some(value) = given("LEDGE_CORS_ORIGINS") {
             settings.cors_origins = Origins::parse(&value)?;

@@ -1,21 +1,25 @@
-//! What the queues trigger: claim the job that a message names, do its work, note what became of it.
+//! What the queues and the clock trigger: claim the job that a message names, take it a few steps on, note what became
+//! of it.
 //!
-//! Messages arrive at least once, and a worker may be cut off at any point: all work is safe to repeat.
+//! Messages arrive at least once, and a worker may be cut off at any point: `ledge_core::jobs` says how a job is done
+//! once all the same. Each kind of work has a file here.
 
 mod discard_ingest;
+mod periodic;
 
 #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
 mod workers;
 
-use ledge_core::error::Error;
+use ledge_core::error::{Error, Result};
 use ledge_core::ids::JobId;
-use ledge_core::jobs::{self, Work};
-use ledge_core::ports::Platform;
+use ledge_core::jobs::{self, Claim, Claimed, Next, Step, Work};
+use ledge_core::ports::{Host, Platform};
+use ledge_core::wrappers::{Counts, count};
 
 /// What became of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// Acknowledge it: the job is done, given up, or nobody's.
+    /// Acknowledge it: whoever should come next has been sent a message of their own.
     Done,
     /// Deliver it again after so many seconds.
     Retry {
@@ -27,23 +31,63 @@ pub enum Outcome {
 /// How long to wait where not even the job's row can be reached.
 const DATABASE_RETRY_SECS: u32 = 30;
 
+/// A worker begins no further step of a job after this time: a lease lasts longer, and so does what Workers give an
+/// invocation of a queue's consumer (15 minutes, and 30 seconds of CPU).
+const STEPS_MILLIS: i64 = 15_000;
+/// Nor after so many calls to database and bucket: D1 allows an invocation 1,000 statements.
+const STEPS_CALLS: u32 = 100;
+
 /// Works on the job that a message names.
 pub async fn run<P: Platform>(platform: &P, job: &JobId) -> Outcome {
-    match attempt(platform, job).await {
+    match work_on(platform, job).await {
         Ok(None) => Outcome::Done,
         Ok(Some(after_secs)) => Outcome::Retry { after_secs },
-        Err(_) => Outcome::Retry { after_secs: DATABASE_RETRY_SECS },
+        Err(error) => {
+            platform.host().report(&format!("job {job} can't be worked on: {error}"));
+            Outcome::Retry { after_secs: DATABASE_RETRY_SECS }
+        }
     }
 }
 
-/// One attempt; the seconds to the next one where it failed.
-async fn attempt<P: Platform>(platform: &P, job: &JobId) -> Result<Option<u32>, Error> {
-    let Some(claimed) = jobs::claim(platform, job).await? else { return Ok(None) };
-    let worked = match &claimed.work {
-        Work::DiscardIngest { ingest, key } => discard_ingest::run(platform, *ingest, key).await,
+/// What is due by the clock: lost messages, periodic jobs. Where nothing is sent to a queue that forgets, everything that
+/// waits was lost: `silent_secs` is 0 then. Failures are reported; the next tick comes soon.
+pub async fn tick<P: Platform>(platform: &P, silent_secs: Option<i64>) {
+    if let Err(error) = jobs::tick(platform, &periodic::jobs(), silent_secs).await {
+        platform.host().report(&format!("a tick failed: {error}"));
+    }
+}
+
+/// Takes a job as far as it may go at once; the seconds after which the same message should come again.
+async fn work_on<P: Platform>(platform: &P, id: &JobId) -> Result<Option<u32>> {
+    let mut job = match jobs::claim(platform, id).await? {
+        Claim::Job(job) => job,
+        Claim::NotDue(after_secs) => return Ok(Some(after_secs)),
+        Claim::Nothing => return Ok(None),
     };
-    match worked {
-        Ok(()) => jobs::done(platform, &claimed).await.map(|()| None),
-        Err(error) => jobs::failed(platform, &claimed, &error.to_string()).await,
+    let begun = platform.host().now();
+    let counts = Counts::default();
+    let counted = count(platform, &counts);
+    loop {
+        let lane = job.lane;
+        let stepped = step(&counted, &job).await;
+        let time_left = platform.host().now().0 < begun.0.saturating_add(STEPS_MILLIS)
+            && counts.round_trips().saturating_add(counts.bucket_operations()) < STEPS_CALLS;
+        match jobs::leave(platform, *job, stepped, time_left).await? {
+            Next::GoOn(next) => job = next,
+            Next::Wake(after_secs) => {
+                jobs::wake(platform, lane, id, after_secs).await;
+                return Ok(None);
+            }
+            Next::Nothing => return Ok(None),
+        }
+    }
+}
+
+/// A step of a job.
+async fn step<P: Platform>(platform: &P, job: &Claimed) -> Result<Step> {
+    let work =
+        job.work.as_ref().map_err(|why| Error::Internal(format!("not a job of this release: {why}")))?;
+    match work {
+        Work::DiscardIngest { ingest, key } => discard_ingest::run(platform, *ingest, key).await,
     }
 }

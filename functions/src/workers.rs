@@ -1,4 +1,4 @@
-//! The entry point for Cloudflare Workers: the queue consumer.
+//! The entry points for Cloudflare Workers: the queues' consumer, and the cron trigger.
 //!
 //! Each message is acknowledged or retried by itself. An error returned from here would panic and end every
 //! other invocation of the isolate, so there is none.
@@ -6,7 +6,10 @@
 use ledge_core::ports::Platform;
 use ledge_hosts::workers::{self, queue};
 use wasm_bindgen::JsValue;
-use worker::{Context, Env, MessageBatch, MessageExt, QueueRetryOptionsBuilder, RawMessage, event};
+use worker::{
+    Context, Env, MessageBatch, MessageExt, QueueRetryOptionsBuilder, RawMessage, ScheduleContext,
+    ScheduledEvent, event,
+};
 
 use crate::Outcome;
 
@@ -27,6 +30,14 @@ async fn consume(batch: MessageBatch<JsValue>, env: Env, context: Context) -> wo
         work_on(&ports, &message).await;
     }
     Ok(())
+}
+
+#[event(scheduled)]
+async fn tick(_: ScheduledEvent, env: Env, context: ScheduleContext) {
+    match workers::scheduled_ports(&env, context) {
+        Ok(ports) => crate::tick(&ports, None).await,
+        Err(error) => worker::console_error!("{error}"),
+    }
 }
 
 async fn work_on<P: Platform>(platform: &P, message: &RawMessage) {

@@ -101,6 +101,8 @@ pub(crate) const CODES: &[&str] = &[
     "current_version",
     "not_locked",
     "contended",
+    "job_over",
+    "job_under_way",
     "secret_shown_once",
     "idempotency_key_reused",
     "parent_gone",
@@ -124,7 +126,9 @@ fn status_and_code(error: &Error) -> (StatusCode, &'static str) {
         Error::Invalid { .. } => (StatusCode::BAD_REQUEST, "invalid"),
         Error::Unauthenticated => (StatusCode::UNAUTHORIZED, "unauthenticated"),
         Error::NotFound => (StatusCode::NOT_FOUND, "not_found"),
-        Error::Forbidden { .. } | Error::TokenForbids { .. } => (StatusCode::FORBIDDEN, "forbidden"),
+        Error::Forbidden { .. } | Error::AdministratorsOnly | Error::TokenForbids { .. } => {
+            (StatusCode::FORBIDDEN, "forbidden")
+        }
         Error::Conflict(conflict) => (
             StatusCode::CONFLICT,
             match conflict {
@@ -138,6 +142,8 @@ fn status_and_code(error: &Error) -> (StatusCode, &'static str) {
                 Conflict::TooDeep => "too_deep",
                 Conflict::CurrentVersion => "current_version",
                 Conflict::NotLocked => "not_locked",
+                Conflict::JobOver => "job_over",
+                Conflict::JobUnderWay => "job_under_way",
                 Conflict::Contended => "contended",
             },
         ),

@@ -248,8 +248,8 @@ enum Needs {
     Trash,
     /// To write nodes by id or path: a token that may not write is told so first.
     Nodes,
-    /// The account's own, whatever the space.
-    Account,
+    /// To administer the drive.
+    Admin,
     /// To see tokens.
     Tokens,
     /// To make one.
@@ -284,7 +284,7 @@ fn every_route_answers_every_kind_of_token() {
     };
     let (_, victim) = made(&json!({ "name": "victim" }));
 
-    // (kind, token, answers to Read, Write, Trash, Nodes, Account, Tokens, Grant, Revoke); 0: as it is without limits.
+    // (kind, token, answers to Read, Write, Trash, Nodes, Admin, Tokens, Grant, Revoke); 0: as it is without limits.
     let kinds = [
         ("none", None, [401; 8]),
         ("malformed", Some(malformed), [401; 8]),
@@ -294,21 +294,21 @@ fn every_route_answers_every_kind_of_token() {
         ("webdav only", Some(limited(json!({ "protocols": ["webdav"] }))), [403; 8]),
         ("read only", Some(limited(json!({ "rights": "read" }))), [0, 403, 0, 403, 0, 0, 403, 404]),
         ("rest only", Some(limited(json!({ "protocols": ["rest"] }))), [0, 0, 0, 0, 0, 0, 0, 404]),
-        ("this space", Some(limited(json!({ "space_id": space }))), [0, 0, 0, 0, 404, 0, 0, 404]),
+        ("this space", Some(limited(json!({ "space_id": space }))), [0, 0, 0, 0, 403, 0, 0, 404]),
         (
             "folder, within",
             Some(limited(json!({ "space_id": space, "folder_id": folder }))),
-            [0, 0, 0, 0, 404, 0, 0, 404],
+            [0, 0, 0, 0, 403, 0, 0, 404],
         ),
         (
             "folder, without",
             Some(limited(json!({ "space_id": space, "folder_id": beside }))),
-            [404, 404, 0, 404, 404, 0, 0, 404],
+            [404, 404, 0, 404, 403, 0, 0, 404],
         ),
         (
             "read only, folder without",
             Some(limited(json!({ "space_id": space, "folder_id": beside, "rights": "read" }))),
-            [404, 404, 0, 403, 404, 0, 403, 404],
+            [404, 404, 0, 403, 403, 0, 403, 404],
         ),
     ];
     let file = drive.file_url("in/f");
@@ -337,7 +337,8 @@ fn every_route_answers_every_kind_of_token() {
         (Needs::Nodes, "DELETE", file.clone(), "", 412),
         (Needs::Nodes, "POST", batch, &copy, 200),
         (Needs::Trash, "GET", trash, "", 200),
-        (Needs::Account, "GET", jobs, "", 200),
+        (Needs::Tokens, "GET", jobs, "", 200),
+        (Needs::Admin, "GET", Drive::absolute("/api/v1/admin/jobs"), "", 200),
         (Needs::Tokens, "GET", tokens_url(), "", 200),
         (Needs::Grant, "POST", tokens_url(), "{\"name\":\"made\"}", 201),
         (Needs::Revoke, "DELETE", revoke_url(&victim), "", 204),

@@ -78,7 +78,7 @@ pub async fn save<P: Platform, U: Upload>(platform: &P, request: &Save, upload: 
     };
     drop(permit);
     if let (Err(error), Some(ingest)) = (&saved, ingest) {
-        jobs::discard_ingest(platform, &ingest, &caller.account, error).await;
+        jobs::discard_ingest(platform, &ingest, (&caller.account, &request.address.space), error).await;
     }
     saved
 }

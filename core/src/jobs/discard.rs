@@ -1,10 +1,11 @@
 //! Asks for the removal of what a failed upload has stored.
 
-use super::Work;
+use super::row::{By, row_due};
+use super::{Work, wake};
 use crate::error::Error;
-use crate::ids::{AccountId, JobId};
+use crate::ids::{AccountId, SpaceId};
 use crate::ingest::Ingest;
-use crate::ports::{Db, Host, Platform, Queue, Statement};
+use crate::ports::{Db, Host, Platform};
 
 /// After an error of the bucket or the database a request may still be on its way there: wait for it to arrive.
 const SETTLING_SECS: u32 = 300;
@@ -13,23 +14,15 @@ const SETTLING_SECS: u32 = 300;
 pub(crate) async fn discard_ingest<P: Platform>(
     platform: &P,
     ingest: &Ingest,
-    account: &AccountId,
+    (account, space): (&AccountId, &SpaceId),
     because: &Error,
 ) {
-    let id = JobId::new(platform.host());
     let work = Work::DiscardIngest { ingest: ingest.id, key: ingest.key.clone() };
-    let lane = work.lane();
-    let Ok(input) = serde_json::to_string(&work) else { return };
-    let row = Statement::new(
-        "insert into jobs (id, lane, input, account_id, created_at, updated_at) values (?1, ?2, ?3, ?4, ?5, ?5)",
-    )
-    .bind(&id)
-    .bind(lane.name())
-    .bind(input)
-    .bind(account)
-    .bind(platform.host().now());
     let delay_secs = if matches!(because, Error::Unavailable(_)) { SETTLING_SECS } else { 0 };
+    let by = By::Account { account, space: Some(space), token: None };
+    let now = platform.host().now();
+    let Ok((id, row)) = row_due(platform.host(), &work, by, now, delay_secs) else { return };
     if platform.db().write(vec![row]).await.is_ok() {
-        let _lost_wake_ups_are_sent_again = platform.queue().send(lane, &id, delay_secs).await;
+        wake(platform, work.lane(), &id, delay_secs).await;
     }
 }

@@ -1,12 +1,31 @@
-//! Jobs: the row is the truth, the queue only wakes a worker.
+//! Background work: the row is the truth, the queue only wakes a worker.
+//!
+//! A job's row is written in the batch of the change that causes it ([`row`]), and a message wakes a worker afterwards
+//! ([`wake`]). The worker claims it with a lease ([`claim`]) and works in bounded steps, each of which leaves a
+//! checkpoint. Each claim raises the row's `lease`: whatever a worker writes that was overtaken is refused
+//! ([`Claimed::guard`]). A message that is lost, and a worker that never comes back, are noticed by the tick
+//! ([`tick`]). So a job is begun at least once; what it does to the drive it does once, since that is one commit
+//! with the guard in it, or safe to repeat.
 
+mod claim;
+mod counts;
 mod discard;
+mod leave;
 mod look;
-mod work;
+mod row;
+mod rules;
+mod steer;
+mod tick;
 
+pub use claim::{Claim, Claimed, claim};
+pub use counts::{LaneCounts, counts};
 pub(crate) use discard::discard_ingest;
-pub use look::{Job, State, find};
-pub use work::{Claimed, claim, done, failed};
+pub use leave::{Next, Step, leave};
+pub use look::{Job, Page, Progress, State, find, list};
+pub use row::{By, row, start, wake};
+pub use rules::Rules;
+pub use steer::{cancel, retry};
+pub use tick::{Periodic, tick};
 
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +49,13 @@ impl Work {
     pub fn lane(&self) -> Lane {
         match self {
             Self::DiscardIngest { .. } => Lane::Maintenance,
+        }
+    }
+
+    /// Of the jobs with the same key only one is unfinished at a time; None where there may be many.
+    pub fn unique_key(&self) -> Option<&'static str> {
+        match self {
+            Self::DiscardIngest { .. } => None,
         }
     }
 }

@@ -16,17 +16,23 @@ pub trait Queue {
 /// A queue of its own, with its own concurrency, so that slow work of one kind doesn't hold up another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Lane {
+    /// Small pictures of large ones.
+    Thumbnails,
+    /// Folders as one file, and back.
+    Archives,
     /// Clean-up, expiry, repacking, copies.
     Maintenance,
 }
 
 impl Lane {
     /// Every lane.
-    pub const ALL: [Self; 1] = [Self::Maintenance];
+    pub const ALL: [Self; 3] = [Self::Thumbnails, Self::Archives, Self::Maintenance];
 
     /// The name in the database, in configuration and in messages.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Thumbnails => "thumbnails",
+            Self::Archives => "archives",
             Self::Maintenance => "maintenance",
         }
     }

@@ -43,7 +43,9 @@ words! {
     /// How far down a lock reaches.
     Depth: "0" | "infinity";
     /// What became of a job.
-    State: "pending" | "processing" | "done" | "dead";
+    State: "pending" | "retry" | "processing" | "done" | "dead" | "cancelled";
+    /// Which queue a job goes through.
+    Lane: "thumbnails" | "archives" | "maintenance";
 }
 
 /// A time: RFC 3339. Answers are in UTC, with milliseconds.

@@ -15,7 +15,12 @@ use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio::time::{Instant, sleep_until};
 
 /// How many jobs of one lane run at once: they share one thread, so more would only take memory.
-const JOBS_PER_LANE: usize = 4;
+const fn jobs_at_once(lane: Lane) -> usize {
+    match lane {
+        Lane::Thumbnails => 2,
+        Lane::Archives | Lane::Maintenance => 4,
+    }
+}
 
 /// The longest delay that the port allows: 24 hours.
 const MAX_DELAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -50,7 +55,7 @@ impl InProcess {
     /// future is polled. There is one delivery at a time: a second one waits for the first to be dropped.
     pub async fn deliver<F: Future<Output = ()>>(&self, handler: impl Fn(Lane, JobId) -> F) {
         let room: HashMap<Lane, Semaphore> =
-            Lane::ALL.into_iter().map(|lane| (lane, Semaphore::new(JOBS_PER_LANE))).collect();
+            Lane::ALL.into_iter().map(|lane| (lane, Semaphore::new(jobs_at_once(lane)))).collect();
         let (room, handler) = (&room, &handler);
         let mut receiver = self.messages.receiver.lock().await;
         let mut running = FuturesUnordered::new();
@@ -131,6 +136,6 @@ mod tests {
             }
         });
         let _ = tokio::time::timeout(Duration::from_secs(60), deliver).await;
-        assert_eq!((most.get(), done.get()), (JOBS_PER_LANE, 40));
+        assert_eq!((most.get(), done.get()), (jobs_at_once(Lane::Maintenance), 40));
     }
 }

@@ -23,9 +23,8 @@ pub struct WorkerHost {
 }
 
 impl WorkerHost {
-    pub(super) fn new(bucket: R2, context: &worker::Context) -> Self {
-        let context: &JsValue = context.as_ref().as_ref();
-        Self { bucket, background: Background(context.clone().unchecked_into()) }
+    pub(super) fn new(bucket: R2, background: Background) -> Self {
+        Self { bucket, background }
     }
 }
 
@@ -78,18 +77,40 @@ impl Host for WorkerHost {
     }
 }
 
-/// Work that keeps a request alive after its response has begun.
+/// Work that keeps an invocation alive after its answer.
 #[derive(Debug)]
-pub(super) struct Background(worker_sys::Context);
+pub(super) enum Background {
+    /// Of a request, or of a queue's messages.
+    Request(worker_sys::Context),
+    /// Of a cron trigger.
+    Cron(worker::ScheduleContext),
+}
+
+impl From<&worker::Context> for Background {
+    fn from(context: &worker::Context) -> Self {
+        let context: &JsValue = context.as_ref().as_ref();
+        Self::Request(context.clone().unchecked_into())
+    }
+}
+
+impl From<worker::ScheduleContext> for Background {
+    fn from(context: worker::ScheduleContext) -> Self {
+        Self::Cron(context)
+    }
+}
 
 impl Background {
     /// Starts a task. It ends with the request's grace (30 s after the client has the response or is gone).
     pub(super) fn run(&self, task: impl Future<Output = ()> + 'static) {
+        let context = match self {
+            Self::Request(context) => context,
+            Self::Cron(context) => return context.wait_until(task),
+        };
         let promise = future_to_promise(AssertUnwindSafe(async move {
             task.await;
             Ok(JsValue::UNDEFINED)
         }));
-        if let Err(thrown) = self.0.wait_until(&promise) {
+        if let Err(thrown) = context.wait_until(&promise) {
             worker::console_warn!("a task may be cut off: {}", js::reason(&thrown));
         }
     }

@@ -18,5 +18,5 @@ pub use bucket::R2;
 pub use db::D1;
 pub use host::WorkerHost;
 pub use queue::Queues;
-pub use setup::{SetupError, WorkerPorts, ports};
+pub use setup::{SetupError, WorkerPorts, ports, scheduled_ports};
 pub use upload::RequestBody;

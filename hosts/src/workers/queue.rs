@@ -9,18 +9,28 @@ use super::js;
 /// The queues that this Worker may send to.
 #[derive(Debug, Clone)]
 pub struct Queues {
+    thumbnails: worker_sys::Queue,
+    archives: worker_sys::Queue,
     maintenance: worker_sys::Queue,
 }
 
 impl Queues {
-    pub(super) fn new(maintenance: worker::Queue) -> Self {
-        Self { maintenance: JsValue::from(maintenance).unchecked_into() }
+    /// Asks for each lane's queue by its binding's name.
+    pub(super) fn new<E>(binding: impl Fn(&'static str) -> Result<worker::Queue, E>) -> Result<Self, E> {
+        let queue = |name| Ok(JsValue::from(binding(name)?).unchecked_into());
+        Ok(Self {
+            thumbnails: queue("QUEUE_THUMBNAILS")?,
+            archives: queue("QUEUE_ARCHIVES")?,
+            maintenance: queue("QUEUE_MAINTENANCE")?,
+        })
     }
 }
 
 impl Queue for Queues {
     async fn send(&self, lane: Lane, job: &JobId, delay_secs: u32) -> Result<(), QueueError> {
         let queue = match lane {
+            Lane::Thumbnails => &self.thumbnails,
+            Lane::Archives => &self.archives,
             Lane::Maintenance => &self.maintenance,
         };
         let message = js::object([("job", JsValue::from_str(job.as_str()))]);

@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use ledge_core::ports::Ports;
 use ledge_core::settings::{SettingError, Settings};
-use worker::{Context, Env};
+use worker::{Context, Env, ScheduleContext};
 
+use super::host::Background;
 use super::{D1, Queues, R2, WorkerHost};
 
 /// The four ports of one request.
@@ -29,24 +30,35 @@ pub enum SetupError {
     Setting(#[from] SettingError),
 }
 
-/// Makes the ports for one request.
+/// Makes the ports for one request, or for one batch of a queue's messages.
 ///
 /// # Errors
 /// A [`SetupError`] names the first binding or variable that is missing or wrong.
 pub fn ports(env: &Env, context: &Context) -> Result<WorkerPorts, SetupError> {
+    ports_of(env, context.into())
+}
+
+/// Makes the ports for one run of a cron trigger.
+///
+/// # Errors
+/// As [`ports`].
+pub fn scheduled_ports(env: &Env, context: ScheduleContext) -> Result<WorkerPorts, SetupError> {
+    ports_of(env, context.into())
+}
+
+fn ports_of(env: &Env, background: Background) -> Result<WorkerPorts, SetupError> {
     let missing = |section, binding| {
         move |reason: worker::Error| SetupError::Binding { section, binding, reason: reason.to_string() }
     };
     let database = env.d1("DB").map_err(missing("[[d1_databases]]", "DB"))?;
     let bucket = R2::new(env.bucket("BUCKET").map_err(missing("[[r2_buckets]]", "BUCKET"))?);
-    let maintenance =
-        env.queue("QUEUE_MAINTENANCE").map_err(missing("[[queues.producers]]", "QUEUE_MAINTENANCE"))?;
+    let queue = Queues::new(|binding| env.queue(binding).map_err(missing("[[queues.producers]]", binding)))?;
     let settings = Settings::read(|name| env.var(name).ok().map(|value| value.to_string()))?;
     Ok(Ports {
         db: D1::new(database).map_err(missing("[[d1_databases]]", "DB"))?,
         bucket: bucket.clone(),
-        queue: Queues::new(maintenance),
-        host: WorkerHost::new(bucket, context),
+        queue,
+        host: WorkerHost::new(bucket, background),
         settings: Rc::new(settings),
     })
 }
