@@ -30,6 +30,7 @@ pub mod locks;
 pub mod mount;
 pub mod nodes;
 pub mod properties;
+pub mod reclaim;
 pub mod restore;
 pub mod search;
 pub mod spaces;

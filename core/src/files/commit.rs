@@ -9,6 +9,7 @@ use crate::blobs::{BlobRow, NewBlob};
 use crate::changes::{Record, What, record};
 use crate::error::{Error, Result, Unavailable};
 use crate::ids::{AccountId, BlobId, NodeId, VersionId};
+use crate::ingest;
 use crate::locks::{self, Touched};
 use crate::once;
 use crate::path::Name;
@@ -233,7 +234,7 @@ fn refusal(error: DbError) -> Refused {
             return Refused::TargetChanged;
         }
         "quota_exceeded" => Error::QuotaExceeded,
-        "ingest_gone" => Error::invalid("body", "the upload took longer than a day"),
+        "ingest_gone" => ingest::expired(),
         "segments_gone" => Error::Unavailable(Unavailable::Bucket {
             cause: "a chunk that was found has been removed since".to_owned(),
         }),

@@ -20,7 +20,7 @@ pub(crate) use receive::{Body, Chain, Content, Received, Room, Source, inline_et
 pub(crate) use store::{Chunked, NewChunk, NewSegment, Store};
 pub(crate) use stream::{Old, Sources, stream};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::SpaceId;
 use crate::ports::{Host, Row, Statement, Timestamp};
 use crate::token::Token;
@@ -34,6 +34,9 @@ const BUFFER_BYTES: usize = 8 * 1024 * 1024;
 /// How long an upload in one piece may take before its leftovers count as abandoned.
 const TTL_SECS: i64 = 24 * 60 * 60;
 
+/// No put begins in the last part of that time: each has arrived, or never will, when the ingest expires.
+const LAST_PUT_SECS: i64 = 15 * 60;
+
 /// Segments and pages of one ingest have consecutive ids from here on: enough for 8 TiB of full segments.
 const IDS_PER_INGEST: u64 = 1 << 20;
 
@@ -44,27 +47,51 @@ pub(crate) struct Ingest {
     pub(crate) id: u64,
     /// The random part of its segments' keys.
     pub(crate) key: String,
+    /// When it counts as abandoned.
+    pub(crate) expires_at: Timestamp,
 }
 
 impl Ingest {
     /// Opens an ingest, if the token may write to the space; returns the row that [`Ingest::read`] understands.
     pub(crate) fn open(host: &impl Host, token: &Token, space: &SpaceId, now: Timestamp) -> Statement {
-        let mut random = [0; 16];
-        host.random(&mut random);
         Statement::new(format!(
-            "insert into ingests (key, space_id, expires_at) select ?4, ?2, ?5 where {} returning id, key",
+            "insert into ingests (key, space_id, expires_at) select ?4, ?2, ?5 where {} returning id, key, expires_at",
             crate::auth::STILL_UPLOADS
         ))
         .bind(token.hash().to_string())
         .bind(space)
         .bind(now)
-        .bind(data_encoding::HEXLOWER.encode(&random))
+        .bind(random_key(host))
         .bind(now.plus_secs(TTL_SECS))
+    }
+
+    /// Opens an ingest for what the drive stores itself, in no space of its own.
+    pub(crate) fn open_for_repack(host: &impl Host, expires_at: Timestamp) -> Statement {
+        Statement::new(
+            "insert into ingests (key, space_id, expires_at) values (?1, '', ?2) returning id, key, expires_at",
+        )
+        .bind(random_key(host))
+        .bind(expires_at)
     }
 
     /// Reads the row of [`Ingest::open`].
     pub(crate) fn read(row: &Row) -> Result<Self> {
-        Ok(Self { id: row.unsigned("id")?, key: row.text("key")?.to_owned() })
+        Ok(Self {
+            id: row.unsigned("id")?,
+            key: row.text("key")?.to_owned(),
+            expires_at: Timestamp(row.integer("expires_at")?),
+        })
+    }
+
+    /// Whether a segment may still be put: what arrives after the sweep has looked would be lost from sight.
+    ///
+    /// # Errors
+    /// The upload has taken too long.
+    pub(crate) fn may_put(&self, now: Timestamp) -> Result<()> {
+        if now.plus_secs(LAST_PUT_SECS) < self.expires_at {
+            return Ok(());
+        }
+        Err(expired())
     }
 
     /// Removes the row: its segments are a version's now, or there are none.
@@ -81,6 +108,17 @@ impl Ingest {
     pub(crate) fn nth_id(&self, n: u64) -> u64 {
         self.id * IDS_PER_INGEST + n
     }
+}
+
+fn random_key(host: &impl Host) -> String {
+    let mut random = [0; 16];
+    host.random(&mut random);
+    data_encoding::HEXLOWER.encode(&random)
+}
+
+/// The upload has taken too long.
+pub(crate) fn expired() -> Error {
+    Error::invalid("body", "the upload took longer than a day")
 }
 
 /// Where all segments of the ingest with this random part are.

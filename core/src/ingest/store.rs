@@ -143,13 +143,15 @@ impl<'a, P: Platform> Store<'a, P> {
 
     /// Puts a segment, and once more where that failed: the same bytes under the same key, whether they arrived or not.
     /// A bucket fails now and then, and an upload is too much to begin again for it.
-    async fn put_segment(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
+    async fn put_segment(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<()> {
         let bucket = self.platform.bucket();
+        self.ingest.may_put(self.platform.host().now())?;
         match bucket.put(key, bytes, sha256).await {
             Err(BucketError::Unavailable(_) | BucketError::Damaged(_)) => {
-                bucket.put(key, bytes, sha256).await
+                self.ingest.may_put(self.platform.host().now())?;
+                Ok(bucket.put(key, bytes, sha256).await?)
             }
-            done => done,
+            done => Ok(done?),
         }
     }
 

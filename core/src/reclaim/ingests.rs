@@ -1,0 +1,114 @@
+//! Uploads that never committed: what they have stored goes, and their row last.
+//!
+//! A commit wants an ingest that hasn't expired, whatever time it believes to be. So before an object goes, the row's
+//! time becomes 0: what commits before that keeps its objects and has no row any more; what comes after is refused.
+//! No put begins shortly before an ingest expires, and the sweep waits for [`SETTLED_SECS`] more, so nothing arrives
+//! behind its back.
+
+use super::{Limits, without_row};
+use crate::error::Result;
+use crate::ingest;
+use crate::ports::{Bucket, Db, Host, Platform, Statement};
+
+/// So long after an ingest has expired nothing is under way any more.
+const SETTLED_SECS: i64 = 60 * 60;
+
+/// What a step has done.
+pub(super) struct Discarded {
+    /// Ingests that are gone.
+    pub(super) ingests: u64,
+    /// The ingest that isn't empty yet, and where its listing goes on.
+    pub(super) rest: Option<(u64, String)>,
+    /// Whether there may be more.
+    pub(super) more: bool,
+}
+
+/// Removes what expired ingests have stored. Two round trips, and for each ingest one more and two bucket operations
+/// for 1,000 objects.
+pub(super) async fn expire<P: Platform>(
+    platform: &P,
+    rest: Option<&(u64, String)>,
+    limits: &Limits,
+) -> Result<Discarded> {
+    let expired = Statement::new(
+        "update ingests set expires_at = 0
+          where id in (select id from ingests where expires_at <= ?1 order by expires_at limit ?2)
+         returning id, key",
+    )
+    .bind(platform.host().now().plus_secs(-SETTLED_SECS))
+    .bind(limits.ingests);
+    let rows = platform.db().write(vec![expired]).await?.pop().unwrap_or_default();
+    let mut listings = limits.listings;
+    let mut emptied = Vec::new();
+    let mut unfinished = None;
+    for row in &rows {
+        let (id, key) = (row.unsigned("id")?, row.text("key")?);
+        let cursor = rest.filter(|(ingest, _)| *ingest == id).map(|(_, cursor)| cursor.clone());
+        match empty(platform, key, cursor, &mut listings).await? {
+            None => emptied.push(id),
+            Some(cursor) => {
+                unfinished = Some((id, cursor));
+                break;
+            }
+        }
+        if listings == 0 {
+            break;
+        }
+    }
+    let more = rows.len() as u64 >= limits.ingests || emptied.len() < rows.len();
+    if !emptied.is_empty() {
+        let remove: Vec<Statement> = emptied.iter().map(|id| remove(*id)).collect();
+        platform.db().write(remove).await?;
+    }
+    Ok(Discarded { ingests: emptied.len() as u64, rest: unfinished, more })
+}
+
+/// Removes what one upload that failed has stored. Returns where to go on; None when it is done. An ingest without a
+/// row was committed: its segments are in use.
+pub async fn discard<P: Platform>(
+    platform: &P,
+    ingest: u64,
+    key: &str,
+    cursor: Option<String>,
+    limits: &Limits,
+) -> Result<Option<String>> {
+    let expire = Statement::new("update ingests set expires_at = 0 where id = ?1 and key = ?2 returning id")
+        .bind(ingest)
+        .bind(key);
+    let expired = platform.db().write(vec![expire]).await?;
+    if expired.iter().all(Vec::is_empty) {
+        return Ok(None);
+    }
+    let mut listings = limits.listings;
+    let rest = empty(platform, key, cursor, &mut listings).await?;
+    if rest.is_none() {
+        platform.db().write(vec![remove(ingest)]).await?;
+    }
+    Ok(rest)
+}
+
+fn remove(ingest: u64) -> Statement {
+    Statement::new("delete from ingests where id = ?1 and expires_at = 0").bind(ingest)
+}
+
+/// Removes the objects of an ingest, but those that have a row. Returns where to go on when `listings` are used up.
+async fn empty<P: Platform>(
+    platform: &P,
+    key: &str,
+    mut cursor: Option<String>,
+    listings: &mut u32,
+) -> Result<Option<String>> {
+    loop {
+        let page = platform.bucket().list(&ingest::prefix(key), cursor.as_deref()).await?;
+        *listings = listings.saturating_sub(1);
+        let keys: Vec<String> = page.objects.into_iter().map(|object| object.key).collect();
+        let keys = without_row(platform, &keys).await?;
+        if !keys.is_empty() {
+            platform.bucket().delete(&keys).await?;
+        }
+        cursor = page.next;
+        if cursor.is_none() || *listings == 0 {
+            return Ok(cursor);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Orphans: objects that no row knows. None should exist; a full pass over the bucket finds those that do.
+//!
+//! An object may be new, with its commit still to come. So it goes only where an earlier pass has seen it without a row
+//! already, longer ago than any upload may take, and longer than the grace time. Only objects below [`PREFIX`] are
+//! looked at.
+
+use super::{Limits, texts, without_row};
+use crate::error::Result;
+use crate::manifest;
+use crate::ports::{Bucket, Db, Host, Platform, Statement, Timestamp};
+
+/// Where all segments are.
+const PREFIX: &str = "ledge/seg/";
+
+/// Twice the longest that an upload may take.
+const AGE_SECS: i64 = 2 * 24 * 60 * 60;
+
+/// What a step has done.
+pub(super) struct Passed {
+    /// Objects that were removed.
+    pub(super) removed: u64,
+    /// Where the listing goes on; None at the end.
+    pub(super) next: Option<String>,
+}
+
+/// Looks at some pages of the bucket's listing. Up to three round trips and two bucket operations for 1,000 objects.
+pub(super) async fn pass<P: Platform>(
+    platform: &P,
+    mut cursor: Option<String>,
+    limits: &Limits,
+) -> Result<Passed> {
+    let mut removed = 0;
+    for _ in 0..limits.listings.max(1) {
+        let page = platform.bucket().list(PREFIX, cursor.as_deref()).await?;
+        let keys: Vec<String> = page.objects.into_iter().map(|object| object.key).collect();
+        let unknown = without_row(platform, &keys).await?;
+        if !unknown.is_empty() {
+            removed += judge(platform, &unknown).await?;
+        }
+        cursor = page.next;
+        if cursor.is_none() {
+            forget(platform).await?;
+            break;
+        }
+    }
+    Ok(Passed { removed, next: cursor })
+}
+
+/// Writes down those that are seen for the first time, and removes those that were seen long ago.
+async fn judge<P: Platform>(platform: &P, keys: &[String]) -> Result<u64> {
+    let json = manifest::to_json(&keys)?;
+    let note = "insert or ignore into orphans (key, seen_at) select value, ?2 from json_each(?1)";
+    let old =
+        "select o.key from json_each(?1) e cross join orphans o on o.key = e.value where o.seen_at <= ?2";
+    let batch = vec![
+        Statement::new(note).bind(json.as_str()).bind(platform.host().now()),
+        Statement::new(old).bind(json).bind(seen_before(platform)),
+    ];
+    let old = texts(&platform.db().write(batch).await?.pop().unwrap_or_default(), "key")?;
+    if old.is_empty() {
+        return Ok(0);
+    }
+    platform.bucket().delete(&old).await?;
+    let gone = "delete from orphans where key in (select value from json_each(?1))";
+    platform.db().write(vec![Statement::new(gone).bind(manifest::to_json(&old)?)]).await?;
+    Ok(old.len() as u64)
+}
+
+/// Forgets those that should have gone by now and weren't seen again: they have found their row, or were discarded.
+async fn forget<P: Platform>(platform: &P) -> Result<()> {
+    let forget = Statement::new("delete from orphans where seen_at <= ?1").bind(seen_before(platform));
+    platform.db().write(vec![forget]).await?;
+    Ok(())
+}
+
+fn seen_before<P: Platform>(platform: &P) -> Timestamp {
+    platform.host().now().plus_secs(-AGE_SECS.max(platform.settings().grace_secs))
+}
