@@ -21,7 +21,7 @@ pub use bucket::Folder;
 pub use db::Sqlite;
 pub use host::Local;
 pub use http::serve;
-pub use open::{LocalPorts, OpenError, Temporary, open, temporary};
+pub use open::{LocalPorts, OpenError, Temporary, open, temporary, temporary_in};
 pub use queue::InProcess;
 pub use runtime::{run, stop_signal};
 pub use upload::Upload;

@@ -52,8 +52,16 @@ pub struct Temporary {
 /// # Errors
 /// As [`open`].
 pub fn temporary() -> Result<Temporary, OpenError> {
-    let folder = TempDir::with_prefix("ledge-")
-        .map_err(|source| OpenError::Folder { path: std::env::temp_dir(), source })?;
+    temporary_in(&std::env::temp_dir())
+}
+
+/// The same, in a folder below `parent`.
+///
+/// # Errors
+/// As [`open`].
+pub fn temporary_in(parent: &Path) -> Result<Temporary, OpenError> {
+    let folder = TempDir::with_prefix_in("ledge-", parent)
+        .map_err(|source| OpenError::Folder { path: parent.to_owned(), source })?;
     Ok(Temporary { ports: open(folder.path(), Settings::default())?, folder })
 }
 
