@@ -113,7 +113,7 @@ impl<'a, P: Platform> Store<'a, P> {
         if n >= IDS_PER_INGEST {
             return Err(Error::invalid("body", "an upload in one piece ends at 8 TiB"));
         }
-        let ingest = self.door.open(self.platform).await?;
+        let ingest = self.door.open(self.platform).await?.clone();
         let (segment, key) = (ingest.nth_id(n), ingest.segment_key(n));
         let mut packed = 0;
         for piece in pieces {
@@ -134,7 +134,7 @@ impl<'a, P: Platform> Store<'a, P> {
         let bytes = buffer.get(..packed).unwrap_or_default();
         if !bytes.is_empty() {
             let sha256 = self.platform.host().sha256(bytes).await;
-            self.put_segment(&key, bytes, sha256).await?;
+            self.put_segment(&ingest, &key, bytes, sha256).await?;
             self.keys.insert(segment, key.clone());
             self.segments.push(NewSegment { id: segment, key, size_bytes: packed as u64 });
         }
@@ -143,12 +143,12 @@ impl<'a, P: Platform> Store<'a, P> {
 
     /// Puts a segment, and once more where that failed: the same bytes under the same key, whether they arrived or not.
     /// A bucket fails now and then, and an upload is too much to begin again for it.
-    async fn put_segment(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<()> {
+    async fn put_segment(&self, ingest: &Ingest, key: &str, bytes: &[u8], sha256: Sha256) -> Result<()> {
         let bucket = self.platform.bucket();
-        self.ingest.may_put(self.platform.host().now())?;
+        ingest.may_put(self.platform.host().now())?;
         match bucket.put(key, bytes, sha256).await {
             Err(BucketError::Unavailable(_) | BucketError::Damaged(_)) => {
-                self.ingest.may_put(self.platform.host().now())?;
+                ingest.may_put(self.platform.host().now())?;
                 Ok(bucket.put(key, bytes, sha256).await?)
             }
             done => Ok(done?),

@@ -12,5 +12,6 @@
 )]
 
 mod content;
+mod plans;
 mod steps;
 mod world;
