@@ -1,0 +1,130 @@
+//! Whether database and bucket fit together: what an administrator asks after a restore, or when in doubt.
+//!
+//! An examination goes on step by step, each bounded, and its [`Examination`] is all that is carried from one to the next:
+//! a job keeps it as its checkpoint. Others may write meanwhile: what looks wrong is looked at again, in one batch or in
+//! the bucket itself, before it counts. Only the counters are compared in one statement over whole tables.
+
+mod blobs;
+mod content;
+mod counters;
+mod nodes;
+mod objects;
+mod pages;
+mod report;
+
+pub use report::{Finding, Kind, Report};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::ports::Platform;
+
+/// An examination under way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Examination {
+    /// What comes next; None at the end.
+    next: Option<Next>,
+    /// Whether all content is to be read.
+    content: bool,
+    /// What was found so far.
+    pub report: Report,
+}
+
+/// A place in an examination.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "look_at", rename_all = "snake_case")]
+enum Next {
+    /// The bucket's listing, beside the rows of segments.
+    Objects {
+        /// The listing's cursor.
+        cursor: Option<String>,
+        /// The last key that was looked at.
+        after: String,
+    },
+    /// Extents, beside segments.
+    Pages {
+        /// The last page that was looked at.
+        after: u64,
+    },
+    /// Sizes and checksums of content, beside pages.
+    Blobs {
+        /// The last blob that was looked at.
+        after: String,
+    },
+    /// The tree.
+    Nodes {
+        /// The last node that was looked at.
+        after: u64,
+    },
+    /// Bytes of spaces, uses of pages.
+    Counters,
+    /// What segments hold, beside what is known of it.
+    Content {
+        /// The last segment that was looked at.
+        after: u64,
+    },
+}
+
+impl Examination {
+    /// Begins one. With `content`, every stored byte is read and its checksums compared.
+    pub fn new(content: bool) -> Self {
+        let next = Next::Objects { cursor: None, after: String::new() };
+        Self { next: Some(next), content, report: Report::default() }
+    }
+
+    /// Whether all has been looked at.
+    pub fn is_over(&self) -> bool {
+        self.next.is_none()
+    }
+
+    /// What is being looked at, for people who wait.
+    pub fn at(&self) -> &'static str {
+        match self.next {
+            Some(Next::Objects { .. }) => "objects",
+            Some(Next::Pages { .. }) => "pages",
+            Some(Next::Blobs { .. }) => "blobs",
+            Some(Next::Nodes { .. }) => "nodes",
+            Some(Next::Counters) => "counters",
+            Some(Next::Content { .. }) => "content",
+            None => "nothing more",
+        }
+    }
+
+    /// Looks at the next piece: some round trips, and of the bucket one page of its listing or one segment.
+    ///
+    /// # Errors
+    /// Those of the ports; the examination is as it was then.
+    pub async fn step<P: Platform>(&mut self, platform: &P) -> Result<()> {
+        let report = &mut self.report;
+        self.next = match &self.next {
+            None => None,
+            Some(Next::Objects { cursor, after }) => {
+                let next = objects::look(platform, cursor.as_deref(), after, report).await?;
+                Some(next.map_or(Next::Pages { after: 0 }, |(cursor, after)| Next::Objects {
+                    cursor: Some(cursor),
+                    after,
+                }))
+            }
+            Some(Next::Pages { after }) => {
+                let next = pages::look(platform, *after, report).await?;
+                Some(next.map_or(Next::Blobs { after: String::new() }, |after| Next::Pages { after }))
+            }
+            Some(Next::Blobs { after }) => {
+                let next = blobs::look(platform, after, report).await?;
+                Some(next.map_or(Next::Nodes { after: 0 }, |after| Next::Blobs { after }))
+            }
+            Some(Next::Nodes { after }) => {
+                let next = nodes::look(platform, *after, report).await?;
+                Some(next.map_or(Next::Counters, |after| Next::Nodes { after }))
+            }
+            Some(Next::Counters) => {
+                counters::look(platform, report).await?;
+                self.content.then_some(Next::Content { after: 0 })
+            }
+            Some(Next::Content { after }) => {
+                content::look(platform, *after, report).await?.map(|after| Next::Content { after })
+            }
+        };
+        Ok(())
+    }
+}
