@@ -287,4 +287,12 @@ begin
 END;
 
 
+-- A dump whose job is over without it is given up: from then on, no change is kept for it.
+create trigger backup_ended after update of finished_at on jobs
+  when new.finished_at is not null and new.state in ('dead', 'cancelled')
+begin
+  update backups set state = 'failed', finished_at = new.finished_at, error = coalesce(new.error, 'cancelled')
+   where id = new.id and state = 'running';
+END;
+
 insert into schema_version (version) values (17);

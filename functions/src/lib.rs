@@ -4,7 +4,9 @@
 //! Messages arrive at least once, and a worker may be cut off at any point: `ledge_core::jobs` says how a job is done
 //! once all the same. Each kind of work has a file here.
 
+mod backup;
 mod discard_ingest;
+mod doctor;
 mod periodic;
 
 #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
@@ -89,5 +91,7 @@ async fn step<P: Platform>(platform: &P, job: &Claimed) -> Result<Step> {
         job.work.as_ref().map_err(|why| Error::Internal(format!("not a job of this release: {why}")))?;
     match work {
         Work::DiscardIngest { ingest, key } => discard_ingest::run(platform, *ingest, key).await,
+        Work::Backup => backup::run(platform, job).await,
+        Work::Doctor { content } => doctor::run(platform, job, *content).await,
     }
 }

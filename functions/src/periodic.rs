@@ -1,9 +1,14 @@
 //! What is done again and again: the one table of it.
 
-use ledge_core::jobs::Periodic;
+use ledge_core::jobs::{Periodic, Work};
+
+const DAY_SECS: i64 = 24 * 60 * 60;
 
 /// Every periodic job. Its work needs a key (`Work::unique_key`), so that a run that takes long isn't overtaken by the
 /// next one.
 pub(crate) fn jobs() -> Vec<Periodic> {
-    Vec::new()
+    vec![
+        // When most of a drive's users sleep, whoever they are: 2 o'clock (UTC).
+        Periodic { work: Work::Backup, every_secs: DAY_SECS, at_secs: 2 * 60 * 60 },
+    ]
 }

@@ -1,7 +1,5 @@
 //! `ledge bootstrap`: the first administrator of a drive that runs elsewhere, as SQL to be sent there.
 
-mod literal;
-
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
@@ -11,6 +9,8 @@ use clap::Args;
 use ledge_core::bootstrap::{Bootstrap, first_account, is_fresh};
 use ledge_core::ports::{Db, Statement};
 use ledge_hosts::local;
+
+use crate::literal;
 
 /// Make up the first administrator of a drive elsewhere.
 ///

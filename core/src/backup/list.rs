@@ -1,7 +1,9 @@
 //! The dumps that there are.
 
+use crate::auth::{self, Right};
 use crate::error::Result;
-use crate::ports::{Db, DbError, Statement, Timestamp};
+use crate::ports::{Db, DbError, Host, Platform, Row, Statement, Timestamp};
+use crate::token::Token;
 
 /// A dump, as an administrator sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,10 +49,10 @@ impl State {
 }
 
 /// At most so many are listed.
-pub(super) const MAX_LISTED: u64 = 1000;
+const MAX_LISTED: u64 = 1000;
 
-/// The newest first. For one batch with the look-up of who asks.
-pub(super) fn newest() -> Statement {
+/// The newest first.
+fn newest() -> Statement {
     Statement::new(
         "select id, state, begun_at, finished_at, schema_version, rows_dumped, size_bytes, error
            from backups where n > 0 order by n desc limit ?1",
@@ -59,7 +61,7 @@ pub(super) fn newest() -> Statement {
 }
 
 /// Reads a row of [`newest`].
-pub(super) fn read(row: &crate::ports::Row) -> Result<Backup> {
+fn read(row: &Row) -> Result<Backup> {
     let state = row.text("state")?;
     let state = [State::Running, State::Done, State::Failed].into_iter().find(|known| known.name() == state);
     Ok(Backup {
@@ -74,8 +76,11 @@ pub(super) fn read(row: &crate::ports::Row) -> Result<Backup> {
     })
 }
 
-/// All dumps. One round trip.
-pub async fn list<D: Db>(db: &D) -> Result<Vec<Backup>> {
-    let results = db.read(vec![newest()]).await?;
-    results.iter().flatten().map(read).collect()
+/// All dumps. For administrators. One round trip.
+pub async fn list<P: Platform>(platform: &P, token: &Token) -> Result<Vec<Backup>> {
+    let look_up = auth::look_up_admin(token, platform.host().now());
+    let mut results = platform.db().read(vec![look_up, newest()]).await?.into_iter();
+    let mut rows = || results.next().unwrap_or_default();
+    auth::authorise_admin(rows().first(), Right::Read)?;
+    rows().iter().map(read).collect()
 }

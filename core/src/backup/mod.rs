@@ -12,6 +12,7 @@
 //! off anywhere. Every object has a key of its own for each attempt: what a lost attempt stored is never listed, and goes
 //! before the dump ends or with it.
 
+mod ask;
 mod begin;
 mod cursor;
 mod finish;
@@ -23,6 +24,8 @@ mod read;
 mod step;
 pub mod tables;
 
+pub use ask::ask;
+pub(crate) use ask::start_as_admin;
 pub use begin::begin;
 pub use gzip::{GzipError, pack, unpack};
 pub(crate) use index::{FORMAT, Header};

@@ -66,7 +66,7 @@ pub(super) struct Running {
 /// twice at once: then one of them fails.
 ///
 /// # Errors
-/// [`Error::NotFound`] where there is no such dump, or it was given up. [`Error::Conflict`] where somebody else has taken
+/// [`Error::NotFound`] where there is no such dump, [`Error::Internal`] where it was given up. [`Error::Conflict`] where somebody else has taken
 /// this step.
 pub async fn step<P: Platform>(platform: &P, id: &str, limits: &Limits) -> Result<Progress> {
     let row = Statement::new(
@@ -93,7 +93,7 @@ pub async fn step<P: Platform>(platform: &P, id: &str, limits: &Limits) -> Resul
             cursor => store_part(platform, &backup, cursor, limits).await,
         },
         "done" => prune::run(platform, &backup).await,
-        _ => Err(Error::NotFound),
+        _ => Err(Error::Internal("this dump was given up: ask for another one".to_owned())),
     }
 }
 

@@ -4,6 +4,7 @@
 //! a job keeps it as its checkpoint. Others may write meanwhile: what looks wrong is looked at again, in one batch or in
 //! the bucket itself, before it counts. Only the counters are compared in one statement over whole tables.
 
+mod ask;
 mod blobs;
 mod content;
 mod counters;
@@ -12,6 +13,7 @@ mod objects;
 mod pages;
 mod report;
 
+pub use ask::ask;
 pub use report::{Finding, Kind, Report};
 
 use serde::{Deserialize, Serialize};

@@ -42,13 +42,20 @@ pub enum Work {
         /// The random part of its segments' keys.
         key: String,
     },
+    /// Dump the metadata into the bucket; the dump has the job's id.
+    Backup,
+    /// Examine whether database and bucket fit together.
+    Doctor {
+        /// Whether to read all content.
+        content: bool,
+    },
 }
 
 impl Work {
     /// The queue that it goes through.
     pub fn lane(&self) -> Lane {
         match self {
-            Self::DiscardIngest { .. } => Lane::Maintenance,
+            Self::DiscardIngest { .. } | Self::Backup | Self::Doctor { .. } => Lane::Maintenance,
         }
     }
 
@@ -56,6 +63,8 @@ impl Work {
     pub fn unique_key(&self) -> Option<&'static str> {
         match self {
             Self::DiscardIngest { .. } => None,
+            Self::Backup => Some("backup"),
+            Self::Doctor { .. } => Some("doctor"),
         }
     }
 }

@@ -48,7 +48,7 @@ pub async fn find<B: Bucket>(bucket: &B, wanted: Option<&str>) -> Result<Index, 
 }
 
 /// The dumps that have an index, and its size.
-async fn indexes<B: Bucket>(bucket: &B) -> Result<Vec<(String, u64)>, RestoreError> {
+pub(super) async fn indexes<B: Bucket>(bucket: &B) -> Result<Vec<(String, u64)>, RestoreError> {
     let (mut found, mut cursor) = (Vec::new(), None);
     loop {
         let page = bucket.list(META, cursor.as_deref()).await?;
@@ -65,7 +65,11 @@ async fn indexes<B: Bucket>(bucket: &B) -> Result<Vec<(String, u64)>, RestoreErr
     }
 }
 
-async fn read_index<B: Bucket>(bucket: &B, id: &str, size_bytes: u64) -> Result<Index, RestoreError> {
+pub(super) async fn read_index<B: Bucket>(
+    bucket: &B,
+    id: &str,
+    size_bytes: u64,
+) -> Result<Index, RestoreError> {
     let key = index_key(id);
     if size_bytes > INDEX_LIMIT_BYTES {
         return Err(damaged(&key, "it is too long for an index"));

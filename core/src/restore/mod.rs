@@ -6,10 +6,12 @@
 
 mod check;
 mod load;
+mod register;
 mod settle;
 
 pub use check::{check, find};
 pub use load::load;
+pub use register::register;
 pub use settle::settle;
 
 use crate::ports::{BucketError, DbError};

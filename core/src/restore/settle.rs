@@ -10,12 +10,22 @@ const INGESTS_AHEAD: i64 = 1 << 20;
 /// database is ever met again. Numbers stay exact for two million times.
 const COMMITS_AHEAD: i64 = 1 << 32;
 
+/// Nodes below the hidden roots of jobs.
+const HIDDEN: &str = "with recursive hidden (id) as (
+      select id from nodes where (parent_id >= 'copy/' and parent_id < 'copy0')
+                              or (parent_id >= 'purge/' and parent_id < 'purge0')
+      union all select n.id from hidden h join nodes n on n.parent_id = h.id)
+    select id from hidden";
+
 /// Completes a database that was loaded. All statements look at whole tables, and none is run by requests or jobs.
 ///
 /// # Errors
 /// [`RestoreError::Database`].
 pub async fn settle<D: Db>(db: &D, now: Timestamp) -> Result<(), RestoreError> {
     let statements = vec![
+        // Trees that jobs were putting together, or taking apart: their jobs are gone.
+        Statement::new(format!("delete from versions where node_id in ({HIDDEN})")),
+        Statement::new(format!("delete from nodes where id in ({HIDDEN})")),
         // Uploads in parts that were under way aren't dumped: what they had stored is let go.
         Statement::new("delete from blobs where not exists (select 1 from versions v where v.blob_id = blobs.id)"),
         Statement::new("delete from pages where not exists (select 1 from page_uses u where u.page = pages.id and u.blobs > 0)"),
@@ -24,6 +34,10 @@ pub async fn settle<D: Db>(db: &D, now: Timestamp) -> Result<(), RestoreError> {
             "insert into page_segments (segment, page)
              select distinct json_extract(e.value, '$[0]'), p.id from pages p, json_each(p.extents) e
               where json_extract(e.value, '$[0]') <> 0",
+        ),
+        // What nothing needs may be gone from the bucket: a commit must not find it by its chunks.
+        Statement::new(
+            "delete from chunks where not exists (select 1 from page_segments u where u.segment = chunks.segment)",
         ),
         // With the full grace: whoever kept the dump may need it once more.
         Statement::new(

@@ -50,6 +50,7 @@ pub fn generate() -> String {
         ("files", rest::files::Documented::openapi()),
         ("folders", rest::folders::Documented::openapi()),
         ("jobs", rest::jobs::Documented::openapi()),
+        ("backups", rest::backups::Documented::openapi()),
         ("locks", rest::locks::Documented::openapi()),
         ("nodes", rest::nodes::Documented::openapi()),
         ("search", rest::search::Documented::openapi()),

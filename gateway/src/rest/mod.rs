@@ -1,5 +1,6 @@
 //! The REST API: one folder a resource, one file a verb.
 
+pub(crate) mod backups;
 mod body;
 pub(crate) mod changes;
 mod cursor;

@@ -66,6 +66,17 @@ impl Sqlite {
         Self::open_up_to(path, Some(schema_version))
     }
 
+    /// Writes what is in the log beside the file into the file, which nobody has open, so that it can be moved.
+    ///
+    /// # Errors
+    /// [`OpenError::Database`].
+    pub fn make_one_file(path: &Path) -> Result<(), OpenError> {
+        let failed = |source| OpenError::Database { path: path.to_owned(), source };
+        let connection = Connection::open(path).map_err(failed)?;
+        connection.query_row("pragma journal_mode = delete", [], |_| Ok(())).map_err(failed)?;
+        connection.close().map_err(|(_, source)| failed(source))
+    }
+
     fn open_up_to(path: &Path, schema_version: Option<u32>) -> Result<Self, OpenError> {
         let failed = |source| OpenError::Database { path: path.to_owned(), source };
         let writer = connect(path).map_err(failed)?;

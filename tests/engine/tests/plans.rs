@@ -176,7 +176,7 @@ fn no_statement_scans_a_table() {
         for id in ["first", "second"] {
             dump(&platform, id, &Limits::default()).await;
         }
-        backup::list(platform.db()).await.unwrap();
+        backup::list(&platform, &drive.address("").token).await.unwrap();
 
         let mut statements = statements.into_inner();
         statements.sort_by(|a, b| a.sql.cmp(&b.sql));

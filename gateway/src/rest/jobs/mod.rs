@@ -102,7 +102,6 @@ impl From<jobs::Job> for Job {
 }
 
 /// 202: a job does what was asked for. `Location` says where to watch it.
-#[allow(dead_code, reason = "for requests that are answered by a job")]
 pub(crate) fn accepted(job: jobs::Job) -> Result<Response<ReadPlan>> {
     let location = format!("/api/v1/jobs/{}", job.id);
     let mut response = json(StatusCode::ACCEPTED, &Job::from(job))?;

@@ -8,5 +8,8 @@
     reason = "test code"
 )]
 
+mod drill;
+mod faults;
 mod moment;
+mod policy;
 mod schema;

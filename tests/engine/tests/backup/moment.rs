@@ -223,14 +223,11 @@ async fn swap_page(drive: &Drive, random: &mut Random) {
     drive.plain().db().write(batch.collect()).await.unwrap();
 }
 
+/// Those of segments that are needed: a restore forgets the others.
 async fn chunks(db: &impl Db) -> Vec<String> {
-    table_rows(
-        db,
-        "chunks",
-        &["space", "hash", "segment", "offset", "length", "crc32", "chunker", "seen_at"],
-        &[],
-    )
-    .await
+    let columns = ["space", "hash", "segment", "offset", "length", "crc32", "chunker", "seen_at"];
+    let needed = "chunks where segment in (select segment from page_segments)";
+    table_rows(db, needed, &columns, &[]).await
 }
 
 async fn column(db: &impl Db, sql: &'static str) -> Vec<Value> {

@@ -54,7 +54,7 @@ fn the_triggers_keep_every_column_in_the_order_of_a_dump() {
         let drive = Drive::new().await;
         let there = texts(
             &drive,
-            "select sql as it from sqlite_master where type = 'trigger' and name like 'backup\\_%' escape '\\'",
+            "select sql as it from sqlite_master where type = 'trigger' and name like 'backup\\_%' escape '\\' and name <> 'backup_ended'",
         );
         let there: BTreeSet<String> = there.await.iter().map(|sql| spaced(sql)).collect();
         let wanted: BTreeSet<String> = TABLES.iter().flat_map(triggers).map(|sql| spaced(&sql)).collect();

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use ledge_core::ports::{Statement, Value};
 
 /// The statement's SQL with each `?N` replaced by its value; white space and comments become single spaces.
-pub(super) fn inline(statement: &Statement) -> Result<String> {
+pub(crate) fn inline(statement: &Statement) -> Result<String> {
     let mut line = String::with_capacity(statement.sql.len());
     let mut rest = &*statement.sql;
     while !rest.is_empty() {
@@ -83,7 +83,8 @@ fn after_quote(mut sql: &str, quote: char) -> Option<&str> {
     }
 }
 
-fn literal(value: &Value) -> String {
+/// A value as SQL writes it.
+pub(crate) fn literal(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Integer(number) => number.to_string(),
