@@ -198,7 +198,7 @@ pub const TABLES: [Table; 11] = [
 pub const DERIVED: [&str; 3] = ["page_segments", "page_uses", "node_names"];
 
 /// Tables that are of no use without the moment that they belong to, and why.
-pub const LEFT_OUT: [(&str, &str); 14] = [
+pub const LEFT_OUT: [(&str, &str); 17] = [
     ("schema_version", "the index has the number, and the migrations make the table"),
     ("guard", "always empty"),
     ("loose_blobs", "always empty"),
@@ -207,6 +207,12 @@ pub const LEFT_OUT: [(&str, &str); 14] = [
     ("changes", "a restore sends everybody who follows back to a listing"),
     ("ingests", "uploads that were under way end with the database"),
     ("jobs", "periodic ones come by themselves, and others belong to what isn't there any more"),
+    (
+        "candidates",
+        "a restore has doomed what no page needs, and a full pass finds what has become mostly dead",
+    ),
+    ("repack_candidates", "as candidates"),
+    ("orphans", "a full pass sees them again"),
     ("schedules", "the first tick makes them"),
     ("uploads", "uploads that were under way end with the database"),
     ("upload_parts", "as uploads"),
