@@ -14,8 +14,10 @@
 mod content;
 mod dav;
 mod drive;
+mod mortal;
 mod server;
 
 pub use content::noise;
 pub use dav::{Dav, Element, Multistatus, ResponseOf, Wire, decoded};
 pub use drive::{Drive, Reply};
+pub use mortal::Mortal;

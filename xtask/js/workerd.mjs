@@ -1,6 +1,6 @@
 // Runs Workers in workerd, with local D1, R2 and Queues behind them, until it is told to stop.
 //
-//   node workerd.mjs --state DIR [--port N] [--var NAME=VALUE ...] --worker CONFIG=BUILD_DIR [--worker CONFIG=BUILD_DIR ...]
+//   node workerd.mjs --state DIR [--port N] [--var NAME=VALUE ...] [--tick-secs N] --worker CONFIG=BUILD_DIR [--worker CONFIG=BUILD_DIR ...]
 //
 // Bindings come from the wrangler.toml files, so they can't drift from what is deployed; a variable of all Workers
 // can be set beside them. The first Worker
@@ -14,7 +14,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 
 import { Log, LogLevel, Miniflare } from "miniflare";
-import { unstable_getMiniflareWorkerOptions as readWorkerOptions } from "wrangler";
+import { unstable_getMiniflareWorkerOptions as readWorkerOptions, unstable_readConfig } from "wrangler";
 
 const HOST = "127.0.0.1";
 
@@ -24,6 +24,7 @@ const { values: args } = parseArgs({
     port: { type: "string", default: "0" },
     worker: { type: "string", multiple: true },
     var: { type: "string", multiple: true, default: [] },
+    "tick-secs": { type: "string", default: "60" },
   },
 });
 
@@ -84,5 +85,28 @@ process.stdin.on("error", stop);
 process.stdin.resume();
 
 await miniflare.ready;
+
+/** Runs the cron triggers of every Worker that has some. At once, since what an earlier process had in its queues is lost. */
+async function tick() {
+  for (const [index, argument] of args.worker.entries()) {
+    const [config] = argument.split("=");
+    const crons = unstable_readConfig({ config }).triggers?.crons ?? [];
+    if (stopping || crons.length === 0) continue;
+    try {
+      const worker = await miniflare.getWorker(`worker-${index}`);
+      await worker.scheduled({ cron: crons[0] });
+    } catch (error) {
+      if (!stopping) console.error(`a tick failed: ${error}`);
+    }
+  }
+}
+
+async function ticks() {
+  while (!stopping) {
+    await tick();
+    await new Promise((resolve) => setTimeout(resolve, 1000 * Number(args["tick-secs"])));
+  }
+}
 const url = await miniflare.unsafeGetDirectURL("worker-0");
+void ticks();
 process.stdout.write(`${JSON.stringify({ url: url.origin })}\n`);

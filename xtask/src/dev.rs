@@ -57,8 +57,14 @@ pub(crate) fn run(options: Options) -> Result<()> {
 
     interrupt::watch()?;
     let workers = workerd::built(&Worker::DEPLOYED);
-    let mut workerd =
-        workerd::start(&workerd::Options { state, port: options.port, workers, variables: &[], log: None })?;
+    let mut workerd = workerd::start(&workerd::Options {
+        state,
+        port: options.port,
+        workers,
+        variables: &[],
+        tick_secs: 10,
+        log: None,
+    })?;
     match (&administrator, known) {
         (Some(new), _) => {
             println!("{}", first_start(new));

@@ -10,6 +10,9 @@ use crate::process;
 use crate::server::{Server, must_be_free};
 use crate::state::Administrator;
 
+/// How often a server under test ticks: tests wait for what a tick does.
+const TICK_SECS: &str = "2";
+
 /// The command line, compiled first if need be.
 pub(crate) fn ledge() -> Command {
     let mut cargo = process::cargo();
@@ -35,7 +38,8 @@ pub(crate) fn start(
 ) -> Result<(Server, Administrator)> {
     let mut command = Command::new(ledge);
     command.envs(variables.iter().copied());
-    command.args(["serve", "--json", "--until-stdin-closes", "--listen", "127.0.0.1:0", "--data"]).arg(data);
+    command.args(["serve", "--json", "--until-stdin-closes", "--listen", "127.0.0.1:0"]);
+    command.args(["--tick-secs", TICK_SECS, "--data"]).arg(data);
     let server = Server::start(command, Some(log))?;
     let administrator = Administrator::read(server.ready())?;
     Ok((server, administrator))

@@ -20,6 +20,8 @@ pub(crate) struct Options<'a> {
     pub(crate) workers: Vec<(PathBuf, PathBuf)>,
     /// Variables of all Workers, beside those in their wrangler.toml.
     pub(crate) variables: &'a [(&'a str, &'a str)],
+    /// How often the cron triggers go off.
+    pub(crate) tick_secs: u32,
     /// A file for what the Workers and workerd say; None shows it.
     pub(crate) log: Option<&'a Path>,
 }
@@ -36,6 +38,7 @@ pub(crate) fn start(options: &Options<'_>) -> Result<Server> {
     let mut node = process::npm_program("node")?;
     node.arg("xtask/js/workerd.mjs").arg("--state").arg(options.state);
     node.arg("--port").arg(options.port.to_string());
+    node.arg("--tick-secs").arg(options.tick_secs.to_string());
     for (name, value) in options.variables {
         node.arg("--var").arg(format!("{name}={value}"));
     }
@@ -58,7 +61,14 @@ pub(crate) fn run_by_hand(mut arguments: Arguments) -> Result<()> {
     let workers = workers.filter(|workers| !workers.is_empty()).context("--worker takes CONFIG=BUILD_DIR")?;
     setup::run()?;
     interrupt::watch()?;
-    let mut workerd = start(&Options { state: Path::new(&state), port, workers, variables: &[], log: None })?;
+    let mut workerd = start(&Options {
+        state: Path::new(&state),
+        port,
+        workers,
+        variables: &[],
+        tick_secs: 60,
+        log: None,
+    })?;
     println!("{}", workerd.url());
     workerd.wait()
 }

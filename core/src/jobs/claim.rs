@@ -125,7 +125,7 @@ impl Claimed {
     /// can't tell the engine any more.
     pub fn checkpoint(&self, checkpoint: &Value, progress: Progress, now: Timestamp) -> Result<Statement> {
         Ok(Statement::new(
-            "update jobs set checkpoint = ?3, updated_at = ?4,
+            "update jobs set checkpoint = ?3, updated_at = ?4, attempts = 1,
                     items_done = ?5, items_total = ?6, bytes_done = ?7, bytes_total = ?8
               where id = ?1 and lease = ?2",
         )

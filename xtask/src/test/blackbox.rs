@@ -5,6 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use super::crash;
 use super::libtest::{Program, Programs, Verdicts, tally};
 use super::scratch::Scratch;
 use crate::build::Worker;
@@ -23,7 +24,7 @@ const TEMPLATE: &str = ".ledge/test/template";
 
 /// Runs the suite against the native host.
 pub(super) fn on_local(programs: &Programs, full: bool) -> Result<Verdicts> {
-    run(programs, full, |program| start_local(programs, &program.target))
+    run(programs, full, |program| start_local(programs, &program.target), || crash::local(programs))
 }
 
 /// Starts the native host over an empty drive, for a program or a stage of this name.
@@ -37,7 +38,8 @@ pub(super) fn start_local(programs: &Programs, name: &str) -> Result<Running> {
 /// Runs the suite against the Workers in workerd.
 pub(super) fn on_workerd(programs: &Programs, full: bool) -> Result<Verdicts> {
     let administrator = template(programs)?;
-    run(programs, full, |program| start_workerd(&program.target, &administrator))
+    let crashing = || crash::on_workerd(Path::new(TEMPLATE), &administrator);
+    run(programs, full, |program| start_workerd(&program.target, &administrator), crashing)
 }
 
 /// Starts the Workers over a copy of the template, for a program or a stage of this name.
@@ -48,6 +50,7 @@ pub(super) fn start_workerd(name: &str, administrator: &Administrator) -> Result
         port: 0,
         workers: workerd::built(&[Worker::TestGateway, Worker::Functions]),
         variables: VARIABLES,
+        tick_secs: 2,
         log: Some(&log("workerd", name)),
     })?;
     let administrator = administrator.clone();
@@ -79,9 +82,18 @@ pub(super) fn log(host: &str, name: &str) -> PathBuf {
 }
 
 /// Runs each program against a host of its own: memory that one has made grow would spoil another's measurements.
-fn run(programs: &Programs, full: bool, start: impl Fn(&Program) -> Result<Running>) -> Result<Verdicts> {
+fn run(
+    programs: &Programs,
+    full: bool,
+    start: impl Fn(&Program) -> Result<Running>,
+    crashing: impl Fn() -> Result<Vec<(&'static str, String)>>,
+) -> Result<Verdicts> {
     let mut verdicts = Verdicts::new();
     for program in programs.tests.iter().filter(|program| program.package == PACKAGE) {
+        if crash::is(program) {
+            verdicts.extend(named(program, program.run(full, &crashing()?)?));
+            continue;
+        }
         let running = start(program)?;
         let of_program = program.run(full, &running.environment())?;
         if tally(&of_program).failed > 0 {

@@ -21,6 +21,7 @@ pub(super) fn on_workerd() -> Result<Verdicts> {
         port: 0,
         workers: workerd::built(&[Worker::Conformance]),
         variables: &[],
+        tick_secs: 60,
         log: Some(Path::new(LOG)),
     })?;
     let mut get = process::npm_program("node")?;

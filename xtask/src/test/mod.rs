@@ -3,6 +3,7 @@
 mod blackbox;
 mod clients;
 mod conformance;
+mod crash;
 mod libtest;
 mod results;
 mod schemathesis;

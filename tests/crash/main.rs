@@ -1,0 +1,5 @@
+//! Servers that are killed between two instructions, and started again on what they left.
+
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
+
+mod jobs;

@@ -1,0 +1,143 @@
+//! A server of the test's own, which it may kill and start again on the same state.
+
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use reqwest::Method;
+use reqwest::blocking::{Client, RequestBuilder};
+use serde_json::Value;
+
+use crate::{Drive, Reply};
+
+/// How to start one, in JSON:
+/// `{"program": …, "arguments": […, "{state}", …], "folder": …, "variables": {…}, "template": … or null}`.
+const HOW: &str = "LEDGE_TEST_START";
+
+static CLIENT: LazyLock<Client> = LazyLock::new(|| {
+    let client = Client::builder().pool_max_idle_per_host(0).timeout(Duration::from_secs(300));
+    client.build().expect("a client")
+});
+
+/// A server over an empty drive. It is killed, and its state goes, when this is dropped.
+#[derive(Debug)]
+pub struct Mortal {
+    how: Value,
+    state: PathBuf,
+    child: Option<Child>,
+    url: String,
+    token: String,
+    space: String,
+}
+
+impl Mortal {
+    /// Starts one.
+    pub fn new() -> Self {
+        static COUNTER: AtomicU32 = AtomicU32::new(0);
+        let how = std::env::var(HOW).unwrap_or_else(|_| panic!("{HOW} is not set: run cargo xtask test"));
+        let how: Value = serde_json::from_str(&how).expect("JSON");
+        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let state = std::env::temp_dir().join(format!("ledge-mortal-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&state).expect("a folder");
+        if let Some(template) = how["template"].as_str() {
+            copy(Path::new(template), &state);
+        }
+        let given = |name| std::env::var(name).unwrap_or_default();
+        let (token, space) = (given("LEDGE_TEST_TOKEN"), given("LEDGE_TEST_SPACE"));
+        let mut server = Self { how, state, child: None, url: String::new(), token, space };
+        server.start();
+        server
+    }
+
+    /// Starts it again, on the state that is there.
+    pub fn start(&mut self) {
+        let text =
+            |value: &Value| value.as_str().expect("a text").replace("{state}", &self.state.to_string_lossy());
+        let mut command = Command::new(text(&self.how["program"]));
+        command.args(self.how["arguments"].as_array().expect("a list").iter().map(text));
+        command.current_dir(text(&self.how["folder"]));
+        for (name, value) in self.how["variables"].as_object().expect("an object") {
+            command.env(name, text(value));
+        }
+        // A group of its own: what it has started dies with it. Its standard input is closed when this program ends.
+        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("the server's program");
+        let mut line = String::new();
+        let stdout = child.stdout.take().expect("its output");
+        BufReader::new(stdout).read_line(&mut line).expect("a line");
+        let ready: Value =
+            serde_json::from_str(&line).unwrap_or_else(|_| panic!("it did not start: {line:?}"));
+        ready["url"].as_str().expect("a URL").clone_into(&mut self.url);
+        if let (Some(token), Some(space)) = (ready["token"].as_str(), ready["space"].as_str()) {
+            token.clone_into(&mut self.token);
+            space.clone_into(&mut self.space);
+        }
+        self.child = Some(child);
+    }
+
+    /// Kills it, and all that it has started, between two instructions.
+    pub fn kill(&mut self) {
+        let Some(mut child) = self.child.take() else { return };
+        let group = format!("-{}", child.id());
+        let killed = Command::new("kill").args(["-KILL", "--", &group]).status();
+        assert!(killed.is_ok_and(|status| status.success()), "there is a program kill");
+        let _its_end = child.wait();
+    }
+
+    /// A request about something of the server's: `/api/v1/jobs`.
+    pub fn request(&self, method: &str, path: &str) -> RequestBuilder {
+        let method = Method::from_bytes(method.as_bytes()).expect("a method");
+        CLIENT.request(method, format!("{}{path}", self.url)).bearer_auth(&self.token)
+    }
+
+    /// A request about something of the space's: `files/a`.
+    pub fn in_space(&self, method: &str, path: &str) -> RequestBuilder {
+        self.request(method, &format!("/api/v1/spaces/{}/{path}", self.space))
+    }
+
+    /// The caller's jobs; of one state if `query` says so.
+    pub fn jobs(&self, query: &str) -> Vec<Value> {
+        let reply = Reply::to(self.request("GET", &format!("/api/v1/jobs?limit=1000{query}")));
+        assert_eq!(reply.status, 200, "{}", String::from_utf8_lossy(&reply.body));
+        reply.json()["jobs"].as_array().expect("a list").clone()
+    }
+
+    /// Waits until no job is unfinished; the jobs.
+    pub fn settled_jobs(&self) -> Vec<Value> {
+        Drive::wait_for("every job is over", || {
+            let jobs = self.jobs("");
+            jobs.iter().all(|job| !job["finished_at"].is_null()).then_some(jobs)
+        })
+    }
+}
+
+impl Default for Mortal {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for Mortal {
+    fn drop(&mut self) {
+        self.kill();
+        // What can't be removed lies in the folder for temporary files.
+        let _ = std::fs::remove_dir_all(&self.state);
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let target = to.join(entry.file_name());
+        if entry.file_type().expect("its type").is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).expect("a copy");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What the suite needs that starts its servers itself, since it kills them: tests/crash.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+use super::libtest::{Program, Programs};
+use crate::build::Worker;
+use crate::process;
+use crate::state::Administrator;
+use crate::workerd;
+
+/// The test program.
+const TARGET: &str = "crash";
+
+/// What its servers are set to: workers that died with an earlier server are given up soon.
+const VARIABLES: [(&str, &str); 1] = [("LEDGE_JOB_LEASE_SECS", "3")];
+const TICK_SECS: &str = "1";
+
+type Environment = Vec<(&'static str, String)>;
+
+/// Whether a program starts its servers itself.
+pub(super) fn is(program: &Program) -> bool {
+    program.target == TARGET
+}
+
+/// How to start the native host.
+pub(super) fn local(programs: &Programs) -> Result<Environment> {
+    let arguments =
+        ["serve", "--json", "--until-stdin-closes", "--listen", "127.0.0.1:0", "--tick-secs", TICK_SECS];
+    let arguments: Vec<&str> = arguments.into_iter().chain(["--data", "{state}"]).collect();
+    let variables: Value = VARIABLES.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+    environment("local", &programs.ledge.display().to_string(), &arguments, variables, None)
+}
+
+/// How to start the Workers over a copy of the template.
+pub(super) fn on_workerd(template: &Path, administrator: &Administrator) -> Result<Environment> {
+    let mut arguments = vec!["xtask/js/workerd.mjs".to_owned(), "--state".to_owned(), "{state}".to_owned()];
+    arguments.extend(["--tick-secs".to_owned(), TICK_SECS.to_owned()]);
+    for (name, value) in VARIABLES {
+        arguments.extend(["--var".to_owned(), format!("{name}={value}")]);
+    }
+    for (config, folder) in workerd::built(&[Worker::TestGateway, Worker::Functions]) {
+        arguments.extend(["--worker".to_owned(), format!("{}={}", config.display(), folder.display())]);
+    }
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let npm = process::npm_bin()?;
+    let path = process::path_with(&[&npm])?;
+    let variables = json!({ "PATH": path.to_string_lossy(), "WRANGLER_SEND_METRICS": "false" });
+    let node = npm.join("node").display().to_string();
+    let mut environment = environment("workerd", &node, &arguments, variables, Some(template))?;
+    environment.push(("LEDGE_TEST_TOKEN", administrator.token.clone()));
+    environment.push(("LEDGE_TEST_SPACE", administrator.space.clone()));
+    Ok(environment)
+}
+
+fn environment(
+    host: &str,
+    program: &str,
+    arguments: &[&str],
+    variables: Value,
+    template: Option<&Path>,
+) -> Result<Environment> {
+    let folder = std::env::current_dir().context("can't tell the working directory")?;
+    let template =
+        template.map(std::path::absolute).transpose().context("can't tell the working directory")?;
+    let how = json!({
+        "program": program, "arguments": arguments, "folder": folder, "variables": variables, "template": template,
+    });
+    Ok(vec![("LEDGE_TEST_HOST", host.to_owned()), ("LEDGE_TEST_START", how.to_string())])
+}
