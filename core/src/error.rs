@@ -144,6 +144,9 @@ pub enum Conflict {
     /// The current version can't be deleted while the file is there.
     #[error("the current version can't be deleted: delete the file, or restore another version first")]
     CurrentVersion,
+    /// The file would have another size than its client thinks.
+    #[error("the file would have another size than announced")]
+    SizeDiffers,
     /// The lock that is to be given back isn't there, but another is.
     #[error("what is there is locked, but not by that lock")]
     NotLocked,

@@ -20,7 +20,9 @@ pub(crate) struct Matched<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Resource {
+    Append,
     Changes,
+    Concat,
     Docs,
     DocsFile,
     File,
@@ -56,7 +58,9 @@ enum Resource {
 const ROUTES: &[(Resource, &str, &str)] = &[
     (Resource::Spaces,         "/api/v1/spaces",                              "GET, HEAD"),
     (Resource::Space,          "/api/v1/spaces/{space}",                      "GET, HEAD, PATCH"),
-    (Resource::File,           "/api/v1/spaces/{space}/files/{path}",         "GET, HEAD, PUT, DELETE"),
+    (Resource::File,           "/api/v1/spaces/{space}/files/{path}",         "GET, HEAD, PUT, PATCH, DELETE"),
+    (Resource::Append,         "/api/v1/spaces/{space}/append/{path}",        "POST"),
+    (Resource::Concat,         "/api/v1/spaces/{space}/concat/{path}",        "POST"),
     (Resource::Folder,         "/api/v1/spaces/{space}/folders/{path}",       "GET, HEAD, PUT, DELETE"),
     (Resource::Changes,        "/api/v1/spaces/{space}/changes",              "GET, HEAD"),
     (Resource::Nodes,          "/api/v1/spaces/{space}/nodes/batch",          "POST"),
@@ -114,6 +118,7 @@ async fn webdav<P: Platform, U: Upload>(platform: &P, parts: &Parts, upload: U) 
         Ok(request) => match parts.method.as_str() {
             "GET" | "HEAD" => dav::get(platform, request).await,
             "PUT" => dav::put(platform, request, upload).await,
+            "PATCH" => dav::patch(platform, request, upload).await,
             "DELETE" => dav::delete(platform, request).await,
             "PROPFIND" => dav::propfind(platform, request, upload).await,
             "PROPPATCH" => dav::proppatch(platform, request, upload).await,
@@ -153,7 +158,11 @@ async fn rest<P: Platform, U: Upload>(
 
         (Resource::File, &Method::GET | &Method::HEAD) => rest::files::get(platform, matched).await,
         (Resource::File, &Method::PUT) => rest::files::put(platform, matched, upload).await,
+        (Resource::File, &Method::PATCH) => rest::files::patch(platform, matched, upload).await,
         (Resource::File, &Method::DELETE) => rest::files::delete(platform, matched).await,
+
+        (Resource::Append, &Method::POST) => rest::once(platform, matched, upload, rest::append::post).await,
+        (Resource::Concat, &Method::POST) => rest::once(platform, matched, upload, rest::concat::post).await,
 
         (Resource::Folder, &Method::GET | &Method::HEAD) => rest::folders::list(platform, matched).await,
         (Resource::Folder, &Method::PUT) => rest::folders::put(platform, matched).await,

@@ -10,7 +10,7 @@ fn with(token: &str) -> String {
 #[test]
 fn options_names_the_class_of_locks() {
     let reply = Dav::new().request("OPTIONS", "").send();
-    assert_eq!(reply.header("dav"), "1, 2, 3");
+    assert_eq!(reply.header("dav"), "1, 2, 3, sabredav-partialupdate");
     for verb in ["LOCK", "UNLOCK"] {
         assert!(reply.header("allow").split(", ").any(|allowed| allowed == verb), "{verb}");
     }

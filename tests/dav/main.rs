@@ -18,6 +18,7 @@ mod locks;
 mod mkcol;
 mod names;
 mod options;
+mod partial;
 mod properties;
 mod propfind;
 mod proppatch;

@@ -2,11 +2,12 @@
 
 use ledge_tests::{Dav, Wire};
 
-const METHODS: [&str; 12] = [
+const METHODS: [&str; 13] = [
     "OPTIONS",
     "GET",
     "HEAD",
     "PUT",
+    "PATCH",
     "DELETE",
     "PROPFIND",
     "PROPPATCH",

@@ -95,26 +95,6 @@ fn w133_no_folder_is_made_up() {
 }
 
 #[test]
-fn w135_partial_updates_are_not_offered_and_change_nothing() {
-    let dav = Dav::new();
-    assert_eq!(dav.put("f", "0123456789").status, 201);
-    let patch = dav.request("PATCH", "f").header("content-type", "application/x-sabredav-partialupdate");
-    let reply = patch.header("x-update-range", "bytes=100-").body("x").send();
-    assert_eq!(reply.status, 405);
-    assert!(!reply.header("allow").split(", ").any(|method| method == "PATCH"));
-    assert_eq!(dav.get("f").body, b"0123456789");
-}
-
-#[test]
-fn w136_a_part_never_replaces_the_whole() {
-    let dav = Dav::new();
-    assert_eq!(dav.put("f", "0123456789").status, 201);
-    let reply = dav.request("PUT", "f").header("content-range", "bytes 1-1/10").body("x").send();
-    assert_eq!(reply.status, 400);
-    assert_eq!(dav.get("f").body, b"0123456789");
-}
-
-#[test]
 fn w137_without_a_content_type_it_is_guessed() {
     let dav = Dav::new();
     assert_eq!(dav.put("a.jpg", "x").status, 201);

@@ -35,7 +35,15 @@ fn a_space_says_who_one_is_how_much_it_holds_and_what_it_keeps() {
     let id = space();
     let before = get(&id);
     assert_eq!((&before["id"], &before["role"]), (&json!(id), &json!("owner")));
-    for member in ["name", "created_at", "quota_bytes", "versions_kept", "versions_days", "trash_days"] {
+    for member in [
+        "name",
+        "created_at",
+        "quota_bytes",
+        "versions_kept",
+        "versions_days",
+        "trash_days",
+        "append_window_secs",
+    ] {
         assert!(before.get(member).is_some(), "{member}");
     }
     assert_eq!(drive.put("a", "x".repeat(5000)).status, 201);
@@ -56,7 +64,7 @@ fn g10_what_a_change_does_not_name_stays_as_it_is() {
     let id = space();
     let before = get(&id);
     let limits = |space: &Value| {
-        ["name", "quota_bytes", "versions_kept", "versions_days", "trash_days"]
+        ["name", "quota_bytes", "versions_kept", "versions_days", "trash_days", "append_window_secs"]
             .map(|member| space[member].clone())
             .to_vec()
     };
@@ -76,8 +84,8 @@ fn g10_what_a_change_does_not_name_stays_as_it_is() {
     );
     let unchanged = patch(&id, &json!({}));
     assert_eq!(limits(&unchanged.json()), limits(&reply.json()));
-    let back =
-        ["name", "versions_kept", "versions_days", "trash_days"].map(|m| (m.to_owned(), before[m].clone()));
+    let back = ["name", "versions_kept", "versions_days", "trash_days", "append_window_secs"]
+        .map(|m| (m.to_owned(), before[m].clone()));
     assert_eq!(patch(&id, &Value::Object(back.into_iter().collect())).status, 200);
     assert_eq!(limits(&get(&id)), limits(&before));
 }

@@ -83,6 +83,16 @@ impl Drive {
         Reply::to(self.request("PUT", path).body(content))
     }
 
+    /// Appends to a file; the path may end with a query.
+    pub fn append(&self, path: &str, content: impl Into<Body>) -> Reply {
+        Reply::to(Self::in_space("POST", &self.below("append", path)).body(content))
+    }
+
+    /// What stands for a file in the folder below a resource of the space.
+    pub fn below(&self, resource: &str, path: &str) -> String {
+        format!("{resource}/{}/{path}", self.folder)
+    }
+
     /// Reads a file.
     pub fn get(&self, path: &str) -> Reply {
         Reply::to(self.request("GET", path))

@@ -8,12 +8,12 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 
 use super::TAIL_BYTES;
 use crate::error::{Error, Result};
-use crate::ids::BlobId;
+use crate::ids::{BlobId, VersionId};
 use crate::ingest::{Old, inline_etag};
 use crate::manifest::edit::Manifest;
 use crate::manifest::{self, Extent, KeyedPage, PageRef, Parts, combine_crc32};
 use crate::plan::{ReadPlan, Slice};
-use crate::ports::{Bucket, Platform, Row, Rows, Statement};
+use crate::ports::{Bucket, Platform, Row, Rows, Statement, Timestamp};
 use crate::tree::{Address, walk};
 
 /// A blob, for an edit.
@@ -33,6 +33,19 @@ pub(crate) struct Base {
     keyed: Vec<KeyedPage>,
     /// Rows of the chunk index around the place.
     pub(super) chunks: Parts,
+    /// What appending to its version has to know.
+    pub(crate) appended: Option<AppendedTo>,
+}
+
+/// A version that appends go on in, as long as the space's policy says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AppendedTo {
+    /// When the first of them was.
+    pub(crate) since: Timestamp,
+    /// Until when others go on in it.
+    pub(crate) until: Timestamp,
+    /// Who made it.
+    pub(crate) author: String,
 }
 
 /// Where an edit begins and ends in the old content, as far as that is known before it is read.
@@ -45,9 +58,9 @@ pub(crate) struct Reach {
 }
 
 /// How many statements [`at`] and [`by_id`] are.
-const STATEMENTS: usize = 3;
+pub(crate) const STATEMENTS: usize = 3;
 
-/// `base`: the blob of the file at the end of the walk, or the blob ?1. What is inline counts as a tail without pages.
+/// `base`: the blob of the version ?4, or the current one, of the file at the end of the walk; or the blob ?1. What is inline counts as a tail without pages.
 macro_rules! base {
     (at) => {
         concat!(
@@ -56,7 +69,8 @@ macro_rules! base {
                 select b.id, b.size_bytes, b.etag, b.crc32, b.inline, b.pages,
                        case when b.pages is null then 0 else b.size_bytes - b.tail_bytes end,
                        case when b.pages is null then b.size_bytes else b.tail_bytes end, b.tail, v.id
-                  from walk w cross join nodes n on n.id = w.id cross join versions v on v.id = n.version_id
+                  from walk w cross join nodes n on n.id = w.id
+                 cross join versions v on v.id = coalesce(?4, n.version_id) and v.node_id = n.id
                  cross join blobs b on b.id = v.blob_id
                  where w.depth = ?3) "
         )
@@ -83,9 +97,9 @@ macro_rules! row {
     };
 }
 
-/// `near(place, start, page)`: the pages that an edit needs which begins at ?4 and ends at ?5, where null is the end of
-/// them all: those that [`pages_to_splice`](manifest::edit::pages_to_splice) names, and a few more. None where ?6 more
-/// bytes leave no more than ?7 in the tail.
+/// `near(place, start, page)`: the pages that an edit needs which begins at ?5 and ends at ?6, where null is the end of
+/// them all: those that [`pages_to_splice`](manifest::edit::pages_to_splice) names, and a few more. None where ?7 more
+/// bytes leave no more than ?8 in the tail.
 macro_rules! near {
     ($base:ident) => {
         concat!(
@@ -98,11 +112,11 @@ macro_rules! near {
                          where json_extract(x.value, '$[0]') <= at.first) - 1,
                        (select count(*) from json_each(at.pages) x
                          where json_extract(x.value, '$[0]') <= at.last) - 1
-                  from (select t.pages, coalesce(min(?4, t.paged), t.paged) as first,
-                               coalesce(min(?5, t.paged), t.paged) as last
+                  from (select t.pages, coalesce(min(?5, t.paged), t.paged) as first,
+                               coalesce(min(?6, t.paged), t.paged) as last
                           from base t
-                         where ?6 is null or ?4 < t.paged
-                            or max(coalesce(?4, 0) - t.paged, t.tail_bytes) + ?6 > ?7) at
+                         where ?7 is null or ?5 < t.paged
+                            or max(coalesce(?5, 0) - t.paged, t.tail_bytes) + ?7 > ?8) at
             ),
             near (place, start, page) as (
                 select e.key, json_extract(e.value, '$[0]'), json_extract(e.value, '$[1]')
@@ -147,24 +161,34 @@ macro_rules! chunks {
     };
 }
 
-/// Asks for the blob of the file at an address.
-pub(crate) fn at(address: &Address, reach: &Reach) -> [Statement; STATEMENTS] {
-    [row!(at), pages!(at), chunks!(at)].map(|sql| {
+/// Asks for the blob of the file at an address, of its current version or of another.
+pub(crate) fn at(address: &Address, version: Option<&VersionId>, reach: &Reach) -> [Statement; STATEMENTS] {
+    let place = |sql| {
         let depth = address.path.depth() as u64;
-        reach.bind(Statement::new(sql).bind(&address.space).bind(address.way()).bind(depth))
-    })
+        Statement::new(sql).bind(&address.space).bind(address.way()).bind(depth).bind(version)
+    };
+    [place(row!(at)), reach.bind(place(pages!(at))), reach.bind(place(chunks!(at)))]
 }
 
 /// Asks for a blob by its id.
 pub(crate) fn by_id(blob: &BlobId, reach: &Reach) -> [Statement; STATEMENTS] {
-    [row!(by_id), pages!(by_id), chunks!(by_id)]
-        .map(|sql| reach.bind(Statement::new(sql).bind(blob).bind(None::<u64>).bind(None::<u64>)))
+    let place = |sql| {
+        let nothing = None::<u64>;
+        Statement::new(sql).bind(blob).bind(nothing).bind(nothing).bind(nothing)
+    };
+    let row = Statement::new(row!(by_id)).bind(blob);
+    [row, reach.bind(place(pages!(by_id))), reach.bind(place(chunks!(by_id)))]
 }
 
 impl Reach {
     /// The end, for so many more bytes.
     pub(crate) fn end(length: Option<u64>) -> Self {
         Self { start: None, length }
+    }
+
+    /// Both ends, to put it between others.
+    pub(crate) fn ends() -> Self {
+        Self { start: Some(0), length: None }
     }
 
     fn bind(&self, statement: Statement) -> Statement {
@@ -185,6 +209,7 @@ impl Base {
             loaded: HashMap::new(),
             keyed: Vec::new(),
             chunks: Parts::default(),
+            appended: None,
         }
     }
 
@@ -201,6 +226,7 @@ impl Base {
                 None => tail_of(row)?,
                 inline => decode(inline)?,
             },
+            appended: appended_to(row)?,
             ..Self::empty()
         };
         for row in rows(1) {
@@ -284,6 +310,18 @@ pub(crate) fn keyed_page(row: &Row) -> Result<KeyedPage> {
 /// Reads a row's tail.
 pub(crate) fn tail_of(row: &Row) -> Result<Vec<u8>> {
     decode(row.text_or_null("tail")?)
+}
+
+/// None where the version wasn't made by appending, or has a label, which keeps it; or the policy wants each by itself.
+fn appended_to(row: &Row) -> Result<Option<AppendedTo>> {
+    let since = row.integer_or_null("appended_since")?.map(Timestamp);
+    let (Some(since), Some(window_secs), 0) =
+        (since, row.integer_or_null("append_window_secs")?, row.integer("is_labelled")?)
+    else {
+        return Ok(None);
+    };
+    let author = row.text("author_id")?.to_owned();
+    Ok(Some(AppendedTo { since, until: since.plus_secs(window_secs), author }))
 }
 
 fn decode(text: Option<&str>) -> Result<Vec<u8>> {

@@ -14,7 +14,7 @@ mod replay;
 mod rows;
 mod tail;
 
-pub(crate) use base::{Base, Reach, at, by_id, keyed_page, tail_of};
+pub(crate) use base::{Base, Reach, STATEMENTS, at, by_id, keyed_page, tail_of};
 pub(crate) use concat::concat;
 pub(crate) use edit::{Edit, edit};
 pub(crate) use new::{BlobRow, Layout, NewBlob, Stored};

@@ -44,8 +44,19 @@ pub(crate) struct Commit<'a> {
     pub(crate) now: Timestamp,
     pub(crate) modified_at: Timestamp,
     pub(crate) content: Content<'a>,
+    /// Where it was made by appending.
+    pub(crate) appended: Option<Appended<'a>>,
     /// Statements of the same batch: guards, and what else is to happen with it.
     pub(crate) also: Vec<Statement>,
+}
+
+/// How appends go on in one version.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Appended<'a> {
+    /// When the first of them was.
+    pub(crate) since: Timestamp,
+    /// The version that they go on from, and its blob: it goes, if it has no label by then.
+    pub(crate) absorbs: Option<(&'a VersionId, &'a BlobId)>,
 }
 
 /// What a new version holds.
@@ -113,6 +124,8 @@ impl Commit<'_> {
         Ok(batch)
     }
 
+    /// Without a quota there is room for what every database and every JSON reader can count: files full of holes cost
+    /// nothing, but count.
     fn guard(&self) -> Statement {
         let sql = format!(
             "insert into guard (why) select why from (select case
@@ -120,7 +133,10 @@ impl Commit<'_> {
                when not {parent_lives} then 'parent_gone'
                when (select id from nodes where parent_id = ?4 and name_nfc = ?5 and trashed_at is null) is not ?6
                  or (select version_id from nodes where id = ?6) is not ?7 then 'target_changed'
-               when (select used_bytes + reserved_bytes + ?8 > quota_bytes from spaces where id = ?2) then 'quota_exceeded'
+               when (select used_bytes + reserved_bytes + ?8 - coalesce((
+                        select b.size_bytes from versions v cross join blobs b on b.id = v.blob_id
+                         where v.id = ?9 and v.label is null), 0) > coalesce(quota_bytes, 9007199254740991)
+                       from spaces where id = ?2) then 'quota_exceeded'
              end as why) where why is not null",
             still_writes = auth::STILL_WRITES_IN,
             parent_lives = tree::PARENT_LIVES,
@@ -134,6 +150,11 @@ impl Commit<'_> {
             .bind(self.replaces.map(|(node, _)| node))
             .bind(self.replaces.map(|(_, version)| version))
             .bind(self.content.size_bytes())
+            .bind(self.absorbed().map(|(version, _)| version))
+    }
+
+    fn absorbed(&self) -> Option<(&VersionId, &BlobId)> {
+        self.appended.and_then(|appended| appended.absorbs)
     }
 
     fn tree(&self) -> Result<Vec<Statement>> {
@@ -168,6 +189,11 @@ impl Commit<'_> {
             .bind(&self.address.space)
             .bind(self.content.size_bytes());
         let mut statements = vec![node, version, space];
+        if let Some(appended) = self.appended {
+            let since = Statement::new("update versions set appended_since = ?2 where id = ?1");
+            statements.push(since.bind(self.version).bind(appended.since));
+            statements.extend(appended.absorbs.iter().flat_map(|it| self.absorb(it.0, it.1)));
+        }
         if let Some((_, replaced)) = self.replaces {
             statements.extend(self.placeholder.iter().flat_map(|blob| self.forget(replaced, blob)));
             statements.extend(remove_excess(self.node, self.now));
@@ -179,6 +205,23 @@ impl Commit<'_> {
         let change = Record::of_file(what, self.node.as_str());
         statements.extend(record(&self.address.space, self.now, &[change], &[self.parent.as_str()])?);
         Ok(statements)
+    }
+
+    /// Removes the version that appends go on from: all that was in it is in the new one. Its pages go with what else is
+    /// kept no longer.
+    fn absorb(&self, version: &VersionId, blob: &BlobId) -> [Statement; 3] {
+        [
+            Statement::new(
+                "update spaces set used_bytes = used_bytes - coalesce((
+                    select b.size_bytes from versions v cross join blobs b on b.id = v.blob_id
+                     where v.id = ?2 and v.label is null), 0)
+                  where id = ?1",
+            )
+            .bind(&self.address.space)
+            .bind(version),
+            Statement::new("delete from versions where id = ?1 and label is null").bind(version),
+            remove_loose_blob(blob),
+        ]
     }
 
     /// Removes an empty version that was saved a short while ago: Finder and Explorer save a file empty before they save

@@ -40,6 +40,7 @@ pub(crate) fn empty(file: &Empty<'_>) -> Result<Vec<Statement>> {
         now: file.now,
         modified_at: file.now,
         content: Content::New(&nothing),
+        appended: None,
         also: Vec::new(),
     };
     commit.statements()

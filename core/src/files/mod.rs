@@ -1,11 +1,16 @@
 //! Files: reading and saving content.
 
 pub(crate) mod commit;
+mod concat;
+mod edit;
 mod empty;
 mod read;
 mod save;
+mod target;
 
 pub(crate) use crate::blobs::for_each_piece;
+pub use concat::{Concat, MAX_SOURCES, Source, concat};
+pub use edit::{Edit, Edited, Place, Tell, edit};
 pub(crate) use empty::{Empty, empty};
 pub use read::{File, Wanted, Which, find};
 pub use save::{Save, Saved, save};

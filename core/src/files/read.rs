@@ -1,15 +1,15 @@
 //! Reading: one round trip finds the file and the pages that the answer needs.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::auth::{self, Right};
+use crate::blobs::{keyed_page, tail_of};
 use crate::error::{Conflict, Error, Result};
 use crate::ids::{NodeId, VersionId};
 use crate::locks;
 use crate::manifest::{self, KeyedPage};
 use crate::plan::{ReadPlan, Slice};
-use crate::ports::{Db, Host, Platform, Row, Statement, Timestamp, Value};
+use crate::ports::{Db, Host, Platform, Statement, Timestamp, Value};
 use crate::range::RangeSpec;
 use crate::tree::{self, Address, Kind, Resolved, Version, resolve, walk};
 
@@ -43,24 +43,26 @@ pub struct File {
     /// The version that was asked for.
     pub version: Version,
     pages: Vec<KeyedPage>,
+    /// What lies behind the pages, and where it begins; None where it wasn't wanted or there is none.
+    tail: Option<(u64, Vec<u8>)>,
 }
 
 impl File {
     /// Plans the bytes `range`, which must lie within what was [`Wanted`].
     pub fn plan(&self, range: Range<u64>) -> Result<ReadPlan> {
-        match &self.version.blob.inline {
-            Some(bytes) => {
-                let part = usize::try_from(range.start)
-                    .ok()
-                    .zip(usize::try_from(range.end).ok())
-                    .and_then(|(start, end)| bytes.get(start..end))
-                    .ok_or_else(|| Error::Internal("inline content is shorter than its size".to_owned()))?;
-                let mut plan = ReadPlan::default();
-                plan.push(Slice::Inline(part.to_vec()));
-                Ok(plan)
-            }
-            None => manifest::slices(&self.pages, range),
-        }
+        let (start, bytes) = match (&self.version.blob.inline, &self.tail) {
+            (Some(bytes), _) => (0, bytes),
+            (None, Some((start, bytes))) => (*start, bytes),
+            (None, None) => return manifest::slices(&self.pages, range),
+        };
+        let in_pages = range.start.min(start)..range.end.min(start);
+        let mut plan = manifest::slices(&self.pages, in_pages)?;
+        let within = |position: u64| usize::try_from(position.saturating_sub(start)).unwrap_or(usize::MAX);
+        let part = bytes
+            .get(within(range.start)..within(range.end))
+            .ok_or_else(|| Error::Internal("content in a row is shorter than its size".to_owned()))?;
+        plan.push(Slice::Inline(part.to_vec()));
+        Ok(plan)
     }
 }
 
@@ -95,8 +97,14 @@ pub async fn find<P: Platform>(
         Which::Current => current,
         _ => tree::version(rows().first().ok_or(Error::NotFound)?)?,
     };
-    let pages = rows().iter().map(page).collect::<Result<_>>()?;
-    Ok(File { node: node.id, version, pages })
+    let (mut pages, mut tail) = (Vec::new(), None);
+    for row in rows() {
+        match row.text_or_null("extents")? {
+            Some(_) => pages.push(keyed_page(&row)?),
+            None => tail = Some((row.unsigned("start")?, tail_of(&row)?)),
+        }
+    }
+    Ok(File { node: node.id, version, pages, tail })
 }
 
 /// Which version `v` of the node `n` is meant, by ?4: conditions for [`Which`].
@@ -130,26 +138,30 @@ macro_rules! older {
 }
 
 /// The pages of a version of the file at the end of the walk that the ranges ?5 touch: each a JSON array
-/// `[first, last, suffix]` with nulls; no ranges, all pages. A page's end is the next one's start.
+/// `[first, last, suffix]` with nulls; no ranges, all pages. A page's end is the next one's start. The tail stands as the
+/// last of them, with the id 0, which no page has.
 macro_rules! pages {
     ($which:ident) => {
         concat!(
             walk!(),
-            "select at.start, p.extents,
+            "select at.start, p.extents, case when at.page = 0 then (select tail from blobs where id = at.blob) end as tail,
             (select json_group_array(json_array(s.id, s.key))
                from (select distinct json_extract(x.value, '$[0]') as id from json_each(p.extents) x) named
                cross join segments s on s.id = named.id) as keys
        from (select e.key as place, json_extract(e.value, '$[0]') as start, json_extract(e.value, '$[1]') as page,
-                    coalesce(json_extract(b.pages, '$[' || (e.key + 1) || '][0]'), b.size_bytes) as stop,
-                    b.size_bytes as size_bytes
+                    coalesce(json_extract(b.pages, '$[' || (e.key + 1) || '][0]'),
+                             case when json_extract(e.value, '$[1]') = 0 then b.size_bytes
+                                  else b.size_bytes - b.tail_bytes end) as stop,
+                    b.size_bytes as size_bytes, b.id as blob
                from walk w
               cross join nodes n on n.id = w.id
               cross join versions v on ",
             which!($which),
             " cross join blobs b on b.id = v.blob_id
-              cross join json_each(b.pages) e
+              cross join json_each(case when b.tail_bytes = 0 then b.pages
+                     else json_insert(b.pages, '$[#]', json_array(b.size_bytes - b.tail_bytes, 0, 0)) end) e
               where w.depth = ?3) at
-      cross join pages p on p.id = at.page
+       left join pages p on p.id = at.page
       where ?5 is null or exists (
             select 1 from json_each(?5) r
              where coalesce(json_extract(r.value, '$[0]'), at.size_bytes - json_extract(r.value, '$[2]')) < at.stop
@@ -207,10 +219,4 @@ fn to_json(spec: &RangeSpec) -> serde_json::Value {
         RangeSpec::From { first, last } => serde_json::json!([exact(first), last.map(exact), null]),
         RangeSpec::Suffix(count) => serde_json::json!([null, null, exact(count)]),
     }
-}
-
-fn page(row: &Row) -> Result<KeyedPage> {
-    let keys: HashMap<u64, String> =
-        manifest::from_json::<Vec<(u64, String)>>(row.text("keys")?)?.into_iter().collect();
-    Ok(KeyedPage { start: row.unsigned("start")?, extents: manifest::from_json(row.text("extents")?)?, keys })
 }

@@ -1,17 +1,16 @@
 //! Saving a file in one piece: resolve, receive, commit.
 
 use super::commit::{Commit, Content, Refused};
-use crate::auth::{self, Caller, Right};
+use super::target::Target;
 use crate::blobs::NewBlob;
-use crate::conditions::{Conditions, Current, Verdict};
+use crate::conditions::Conditions;
 use crate::error::{Conflict, Error, Result};
 use crate::ids::{BlobId, NodeId, VersionId};
 use crate::ingest::{Body, Door, Expected, INLINE_BYTES, Ingest, Permit, Room, receive};
 use crate::jobs;
-use crate::locks;
 use crate::path::Name;
-use crate::ports::{Db, Host, Platform, Rows, Statement, Timestamp, Upload};
-use crate::tree::{Address, Kind, Resolved, Version, resolve};
+use crate::ports::{Db, Host, Platform, Timestamp, Upload};
+use crate::tree::Address;
 
 /// What to save, and on which conditions.
 #[derive(Debug, Clone)]
@@ -48,7 +47,7 @@ pub struct Saved {
 }
 
 /// A writer without conditions runs its commit again when it loses a race; so often, and it has lost to as many others.
-const ATTEMPTS: usize = 200;
+pub(super) const ATTEMPTS: usize = 200;
 
 /// Saves a body as the file's newest version.
 ///
@@ -56,21 +55,20 @@ const ATTEMPTS: usize = 200;
 /// Whatever fails, the old version stays whole.
 pub async fn save<P: Platform, U: Upload>(platform: &P, request: &Save, upload: U) -> Result<Saved> {
     let name = request.address.path.last().ok_or(Error::Conflict(Conflict::IsAFolder))?;
-    let target = Target::find(platform, request).await?;
+    let (target, ingest) = find(platform, request).await?;
     let permit = match admit(request, &target) {
         Ok(permit) => permit,
         Err(error) => {
-            forget(platform, target.ingest.as_ref()).await;
+            forget(platform, ingest.as_ref()).await;
             return Err(error);
         }
     };
-    let mut door = Door::open_already(target.ingest.clone());
+    let mut door = Door::open_already(ingest.clone());
     let room = Room { space_key: target.caller.space_key, door: &mut door, permit: &permit };
     let body = Body { upload, length: request.length, expected: request.expected.clone() };
-    let ingest = target.ingest.clone();
     let caller = target.caller.clone();
     let saved = match receive(platform, room, body).await {
-        Ok(received) => match NewBlob::received(received, target.ingest.as_ref()) {
+        Ok(received) => match NewBlob::received(received, ingest.as_ref()) {
             Ok(blob) => commit(platform, request, name, target, &blob).await,
             Err(error) => Err(error),
         },
@@ -99,73 +97,32 @@ async fn forget<P: Platform>(platform: &P, ingest: Option<&Ingest>) {
     }
 }
 
-/// What the address says now.
-struct Target {
-    caller: Caller,
-    ingest: Option<Ingest>,
-    parent: NodeId,
-    /// The node that is to be replaced, and its version.
-    node: Option<(NodeId, Version)>,
+/// The first round trip: the target, and an ingest where the body may not fit a row.
+async fn find<P: Platform>(platform: &P, request: &Save) -> Result<(Target, Option<Ingest>)> {
+    let address = &request.address;
+    let now = platform.host().now();
+    let mut batch = Target::look(address, now);
+    let ingest_at = batch.len();
+    let results = if request.length.is_some_and(|length| length <= INLINE_BYTES as u64) {
+        platform.db().read(batch).await?
+    } else {
+        batch.push(Ingest::open(platform.host(), &address.token, &address.space, now));
+        platform.db().write(batch).await?
+    };
+    let ingest = results.get(ingest_at).and_then(|rows| rows.first()).map(Ingest::read).transpose()?;
+    match Target::read(address, &request.conditions, &results) {
+        Ok(target) => Ok((target, ingest)),
+        Err(error) => {
+            forget(platform, ingest.as_ref()).await;
+            Err(error)
+        }
+    }
 }
 
-impl Target {
-    /// The first round trip: authorises, resolves, checks the conditions, and opens an ingest where the body may not
-    /// fit a row.
-    async fn find<P: Platform>(platform: &P, request: &Save) -> Result<Self> {
-        let address = &request.address;
-        let now = platform.host().now();
-        let mut batch = Self::look(address, now);
-        let ingest_at = batch.len();
-        let results = if request.length.is_some_and(|length| length <= INLINE_BYTES as u64) {
-            platform.db().read(batch).await?
-        } else {
-            batch.push(Ingest::open(platform.host(), &address.token, &address.space, now));
-            platform.db().write(batch).await?
-        };
-        let ingest = results.get(ingest_at).and_then(|rows| rows.first()).map(Ingest::read).transpose()?;
-        match Self::read(request, &results) {
-            Ok(target) => Ok(Self { ingest, ..target }),
-            Err(error) => {
-                forget(platform, ingest.as_ref()).await;
-                Err(error)
-            }
-        }
-    }
-
-    /// The same, when the race for the target was lost.
-    async fn find_again<P: Platform>(self, platform: &P, request: &Save) -> Result<Self> {
-        let address = &request.address;
-        let results = platform.db().read(Self::look(address, platform.host().now())).await?;
-        Ok(Self { ingest: self.ingest, ..Self::read(request, &results)? })
-    }
-
-    fn look(address: &Address, now: Timestamp) -> Vec<Statement> {
-        let mut batch = vec![auth::look_up_at(address, now), resolve(address)];
-        batch.extend(locks::look(address, now));
-        batch
-    }
-
-    fn read(request: &Save, results: &[Rows]) -> Result<Self> {
-        let rows = |at: usize| results.get(at).map(Vec::as_slice).unwrap_or_default();
-        let caller = auth::authorise(rows(0).first(), Right::Write)?;
-        let resolved = Resolved::read(rows(1), &request.address)?;
-        let node = match resolved.node {
-            None => None,
-            Some(node) => match node.kind {
-                Kind::Folder => return Err(Error::Conflict(Conflict::IsAFolder)),
-                Kind::File(version) => Some((node.id, version)),
-            },
-        };
-        let current = node
-            .as_ref()
-            .map(|(_, version)| Current { etag: Some(&version.blob.etag), modified_at: version.modified_at });
-        if request.conditions.evaluate(current, false) != Verdict::Proceed {
-            return Err(Error::PreconditionFailed);
-        }
-        locks::check(&request.address.token, rows(2), rows(3))?;
-        let parent = resolved.parent.ok_or(Error::Conflict(Conflict::IsAFolder))?;
-        Ok(Self { caller, ingest: None, parent, node })
-    }
+/// The same, when the race for the target was lost.
+async fn find_again<P: Platform>(platform: &P, request: &Save) -> Result<Target> {
+    let results = platform.db().read(Target::look(&request.address, platform.host().now())).await?;
+    Target::read(&request.address, &request.conditions, &results)
 }
 
 async fn commit<P: Platform>(
@@ -187,10 +144,7 @@ async fn commit<P: Platform>(
             name,
             parent: &target.parent,
             replaces,
-            placeholder: (target.node.as_ref())
-                .map(|(_, version)| &version.blob)
-                .filter(|blob| blob.size_bytes == 0)
-                .map(|blob| &blob.id),
+            placeholder: target.placeholder(),
             node,
             version: &version,
             blob: &blob,
@@ -200,6 +154,7 @@ async fn commit<P: Platform>(
             now,
             modified_at,
             content: Content::New(content),
+            appended: None,
             also: Vec::new(),
         };
         match commit.run(platform).await {
@@ -213,7 +168,7 @@ async fn commit<P: Platform>(
                     modified_at,
                 });
             }
-            Err(Refused::TargetChanged) => target = target.find_again(platform, request).await?,
+            Err(Refused::TargetChanged) => target = find_again(platform, request).await?,
             Err(Refused::For(error)) => return Err(error),
         }
     }

@@ -50,6 +50,11 @@ impl<'a, P: Platform> Once<'a, P> {
         *self.db.answer.borrow_mut() = Some(answer);
     }
 
+    /// There is no commit under way any more: what is written next is none.
+    pub fn forget(&self) {
+        *self.db.answer.borrow_mut() = None;
+    }
+
     /// What an earlier request came to: the answer to this one, whatever its use case ended with.
     pub fn into_earlier(self) -> Option<Earlier> {
         self.db.earlier.into_inner()
@@ -107,9 +112,8 @@ impl<P: Platform> Db for OnceDb<'_, P> {
 
     async fn write(&self, mut batch: Vec<Statement>) -> Result<Vec<Rows>, DbError> {
         let Some(claim) = &self.claim else { return self.inner.db().write(batch).await };
-        let answer = self.answer.borrow().clone();
-        let answer =
-            answer.ok_or_else(|| DbError::Rejected("a commit without an answer to keep".to_owned()))?;
+        // What comes before the answer is known is no commit: it makes nothing that a client sees.
+        let Some(answer) = self.answer.borrow().clone() else { return self.inner.db().write(batch).await };
         let now = self.inner.host().now();
         let own = rows::store(claim, &self.attempt, &answer, now).map_err(rejected)?;
         let kept = batch.len();

@@ -107,9 +107,10 @@ const COPY_LIMIT: &str = "insert into guard (why)
         limit ?2 + 1
     ) select 'too_many_nodes' where (select count(*) from tree) > ?2";
 
-/// Refuses what has grown beyond the quota by now.
+/// Refuses what has grown beyond the quota by now, or beyond what every database can count: holes cost nothing, but
+/// count.
 const QUOTA: &str = "insert into guard (why)
-    select 'quota_exceeded' from spaces where id = ?1 and used_bytes + reserved_bytes > quota_bytes";
+    select 'quota_exceeded' from spaces where id = ?1 and used_bytes + reserved_bytes > coalesce(quota_bytes, 9007199254740991)";
 
 /// Refuses trees that would reach too deep: ?1 lists the tops with the depth that each will have.
 const DEPTH: &str = "insert into guard (why)

@@ -1,7 +1,7 @@
 //! Changing a space: its name, and what it keeps.
 
 use super::read::one;
-use super::{MAX_DAYS, MAX_VERSIONS, Space, the_only};
+use super::{MAX_APPEND_WINDOW_SECS, MAX_DAYS, MAX_VERSIONS, Space, the_only};
 use crate::auth::{self, Right};
 use crate::error::{Error, Result};
 use crate::ids::SpaceId;
@@ -22,6 +22,8 @@ pub struct Change {
     pub versions_days: Option<Option<u64>>,
     /// [`super::Policy::trash_days`].
     pub trash_days: Option<Option<u64>>,
+    /// [`super::Policy::append_window_secs`].
+    pub append_window_secs: Option<Option<u64>>,
 }
 
 /// Authorised in itself, so that looking and changing are one round trip.
@@ -30,7 +32,8 @@ fn update() -> String {
         "update spaces set name = coalesce(?4, name),
                 versions_kept = case when ?5 then ?6 else versions_kept end,
                 versions_days = case when ?7 then ?8 else versions_days end,
-                trash_days = case when ?9 then ?10 else trash_days end
+                trash_days = case when ?9 then ?10 else trash_days end,
+                append_window_secs = case when ?11 then ?12 else append_window_secs end
           where id = ?2 and {}",
         auth::STILL_OWNS
     )
@@ -50,7 +53,8 @@ pub async fn change<P: Platform>(
         .bind(space)
         .bind(now)
         .bind(change.name.as_deref());
-    for limit in [change.versions_kept, change.versions_days, change.trash_days] {
+    let days = [change.versions_kept, change.versions_days, change.trash_days];
+    for limit in days.into_iter().chain([change.append_window_secs]) {
         update = update.bind(i64::from(limit.is_some())).bind(limit.flatten());
     }
     let batch = vec![auth::look_up(token, space, now), update, one(token, space)];
@@ -71,6 +75,7 @@ fn check(change: &Change) -> Result<()> {
         ("versions_kept", change.versions_kept, MAX_VERSIONS),
         ("versions_days", change.versions_days, MAX_DAYS),
         ("trash_days", change.trash_days, MAX_DAYS),
+        ("append_window_secs", change.append_window_secs, MAX_APPEND_WINDOW_SECS),
     ] {
         if limit.flatten().is_some_and(|limit| !(1..=most).contains(&limit)) {
             return Err(Error::invalid(field, format!("expected 1 to {most}, or null for no limit")));

@@ -13,6 +13,8 @@ use crate::tree::id;
 
 /// The most versions of a file that a policy can name.
 pub const MAX_VERSIONS: u64 = 10_000;
+/// The longest time in which appends are one version: a day.
+pub const MAX_APPEND_WINDOW_SECS: u64 = 86_400;
 /// The longest time that a policy can name: a hundred years.
 pub const MAX_DAYS: u64 = 36_500;
 
@@ -46,13 +48,15 @@ pub struct Policy {
     pub versions_days: Option<u64>,
     /// How many days the trash is kept.
     pub trash_days: Option<u64>,
+    /// For how many seconds what an account appends to a file is one version; None: each time another one.
+    pub append_window_secs: Option<u64>,
 }
 
 /// The columns that [`read`] understands, of the space `s` and the membership `m`.
 macro_rules! columns {
     () => {
         "s.id, s.name, s.created_at, s.quota_bytes, s.used_bytes, s.reserved_bytes, s.versions_kept,
-         s.versions_days, s.trash_days, m.role"
+         s.versions_days, s.trash_days, s.append_window_secs, m.role"
     };
 }
 use columns;
@@ -73,6 +77,7 @@ fn read(row: &Row) -> Result<Space> {
             versions_kept: number("versions_kept")?,
             versions_days: number("versions_days")?,
             trash_days: number("trash_days")?,
+            append_window_secs: number("append_window_secs")?,
         },
     })
 }

@@ -90,7 +90,7 @@ impl Target {
                                    and version_id = ?6)
                  or not exists (select 1 from versions where id = ?7 and node_id = ?5) then 'target_changed'
                when ?8 > 0
-                and (select used_bytes + reserved_bytes + ?8 > quota_bytes from spaces where id = ?2) then 'quota_exceeded'
+                and (select used_bytes + reserved_bytes + ?8 > coalesce(quota_bytes, 9007199254740991) from spaces where id = ?2) then 'quota_exceeded'
              end as why) where why is not null",
             still_writes = auth::STILL_WRITES_IN,
             parent_lives = tree::PARENT_LIVES,

@@ -5,7 +5,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use super::{Answer, Content, Failure, empty};
 
 /// What every resource answers to, whether it is there or not.
-const ALLOW: &str = "OPTIONS, GET, HEAD, PUT, DELETE, PROPFIND, PROPPATCH, MKCOL, COPY, MOVE, LOCK, UNLOCK";
+const ALLOW: &str =
+    "OPTIONS, GET, HEAD, PUT, PATCH, DELETE, PROPFIND, PROPPATCH, MKCOL, COPY, MOVE, LOCK, UNLOCK";
 
 /// Says what the server can do, to anyone: clients ask before they sign in.
 pub(crate) fn options() -> Response<Content> {
@@ -19,7 +20,8 @@ pub(crate) fn options() -> Response<Content> {
 
 /// Which classes of RFC 4918 there are. Office opens files for writing only where the second header stands.
 pub(crate) fn describe(headers: &mut HeaderMap) {
-    headers.insert(HeaderName::from_static("dav"), HeaderValue::from_static("1, 2, 3"));
+    headers
+        .insert(HeaderName::from_static("dav"), HeaderValue::from_static("1, 2, 3, sabredav-partialupdate"));
     headers.insert(HeaderName::from_static("ms-author-via"), HeaderValue::from_static("DAV"));
 }
 

@@ -5,8 +5,9 @@ use ledge_core::error::{Conflict, Error};
 use ledge_core::files;
 use ledge_core::ports::{Platform, Timestamp, Upload, UploadError};
 
+use super::patch::write;
 use super::{Answer, Failure, Request, empty};
-use crate::headers::{http_date, oc_checksum, quoted, set, text};
+use crate::headers::{content_length, content_range, http_date, oc_checksum, quoted, set, text};
 use crate::rest;
 
 const OC_MTIME: HeaderName = HeaderName::from_static("x-oc-mtime");
@@ -17,6 +18,9 @@ pub(crate) async fn put<P: Platform, U: Upload>(platform: &P, request: Request<'
     let headers = &request.parts.headers;
     if request.names_collection {
         return Err(Error::Conflict(Conflict::IsAFolder).into());
+    }
+    if headers.contains_key(header::CONTENT_RANGE) {
+        return put_part(platform, &request, upload).await;
     }
     let modified_at = modified_at(headers)?;
     let mut save = rest::files::saving(&request.address, headers, modified_at)?;
@@ -31,6 +35,27 @@ pub(crate) async fn put<P: Platform, U: Upload>(platform: &P, request: Request<'
     if modified_at.is_some() {
         headers.insert(OC_MTIME, HeaderValue::from_static("accepted"));
     }
+    Ok(response)
+}
+
+/// A PUT with `Content-Range` writes that part and leaves the rest, as Apache and others have it; it never replaces the
+/// whole (RFC 9110 section 14.5 leaves it to the server).
+async fn put_part<P: Platform, U: Upload>(platform: &P, request: &Request<'_>, upload: U) -> Answer {
+    let headers = &request.parts.headers;
+    let part = content_range(&text(headers, &header::CONTENT_RANGE).unwrap_or_default())?;
+    if content_length(headers)?.is_some_and(|length| Some(length) != part.length) {
+        return Err(Failure::new(
+            StatusCode::BAD_REQUEST,
+            "Content-Range: it has another length than the body",
+        ));
+    }
+    let name = request.address.path.last().map(|name| name.as_str()).unwrap_or_default();
+    let media_type = rest::files::media_type(headers.get(header::CONTENT_TYPE), name)?;
+    let edited = write(platform, request, part, Some(media_type), upload).await?;
+    let mut response = empty(if edited.saved.created { StatusCode::CREATED } else { StatusCode::NO_CONTENT });
+    let headers = response.headers_mut();
+    set(headers, header::ETAG, quoted(&edited.saved.etag));
+    set(headers, header::LAST_MODIFIED, http_date(edited.saved.modified_at));
     Ok(response)
 }
 

@@ -1,4 +1,4 @@
-//! `Repr-Digest`, `Want-Repr-Digest` (RFC 9530) and `Content-MD5`.
+//! `Repr-Digest`, `Content-Digest`, `Want-Repr-Digest` (RFC 9530) and `Content-MD5`.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use http::{HeaderMap, HeaderName};
@@ -8,18 +8,22 @@ use ledge_core::ingest::{Algorithm, Expected};
 use super::text;
 
 const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
+const CONTENT_DIGEST: HeaderName = HeaderName::from_static("content-digest");
 const WANT_REPR_DIGEST: HeaderName = HeaderName::from_static("want-repr-digest");
 const CONTENT_MD5: HeaderName = HeaderName::from_static("content-md5");
 const OC_CHECKSUM: HeaderName = HeaderName::from_static("oc-checksum");
 
-/// The digests that the body must have; algorithms that we don't verify are ignored, as RFC 9530 allows.
+/// The digests that the body must have. Where it is a part of a file, both headers mean the part. Algorithms that we don't verify are ignored, as RFC 9530 allows.
 ///
 /// # Errors
 /// [`Error::Invalid`] where a digest can't be read or has the wrong length.
 pub(crate) fn expected_digests(headers: &HeaderMap) -> Result<Vec<Expected>> {
     let mut expected = Vec::new();
-    for member in text(headers, &REPR_DIGEST).iter().flat_map(|list| list.split(',')) {
-        let malformed = || Error::invalid("Repr-Digest", "expected algorithm=:base64:");
+    let lists = [("Repr-Digest", REPR_DIGEST), ("Content-Digest", CONTENT_DIGEST)]
+        .map(|(field, name)| (field, text(headers, &name).unwrap_or_default()));
+    let members = lists.iter().flat_map(|(field, list)| list.split(',').map(move |member| (*field, member)));
+    for (field, member) in members.filter(|(_, member)| !member.trim().is_empty()) {
+        let malformed = || Error::invalid(field, "expected algorithm=:base64:");
         let (name, value) = member.trim().split_once('=').ok_or_else(malformed)?;
         let Some(algorithm) = Algorithm::by_name(name).filter(|algorithm| *algorithm != Algorithm::Md5)
         else {
@@ -27,7 +31,7 @@ pub(crate) fn expected_digests(headers: &HeaderMap) -> Result<Vec<Expected>> {
         };
         let encoded =
             value.strip_prefix(':').and_then(|value| value.strip_suffix(':')).ok_or_else(malformed)?;
-        expected.push(digest(algorithm, encoded, "Repr-Digest")?);
+        expected.push(digest(algorithm, encoded, field)?);
     }
     if let Some(encoded) = text(headers, &CONTENT_MD5) {
         expected.push(digest(Algorithm::Md5, encoded.trim(), "Content-MD5")?);

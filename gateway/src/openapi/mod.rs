@@ -46,7 +46,9 @@ pub fn generate() -> String {
     let mut document = Document::openapi();
     finish::name(&mut document, "document");
     for (tag, mut part) in [
+        ("append", rest::append::Documented::openapi()),
         ("changes", rest::changes::Documented::openapi()),
+        ("concat", rest::concat::Documented::openapi()),
         ("files", rest::files::Documented::openapi()),
         ("folders", rest::folders::Documented::openapi()),
         ("jobs", rest::jobs::Documented::openapi()),

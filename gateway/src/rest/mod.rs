@@ -1,8 +1,10 @@
 //! The REST API: one folder a resource, one file a verb.
 
+pub(crate) mod append;
 pub(crate) mod backups;
 mod body;
 pub(crate) mod changes;
+pub(crate) mod concat;
 mod cursor;
 mod entry;
 pub(crate) mod files;

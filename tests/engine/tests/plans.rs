@@ -65,6 +65,9 @@ const SCANS_OF_FEW: [&str; 41] = [
 const PROPERTIES: &[u8] = b"<propertyupdate xmlns='DAV:'><set><prop><a xmlns='urn:a'>b</a>\
     <lastmodified>1500000000</lastmodified></prop></set></propertyupdate>";
 
+const JOIN: &[u8] =
+    br#"{"sources": [{"path": "/photos/large"}, {"path": "/photos/small"}, {"path": "/photos/log"}]}"#;
+
 /// Copies with a name that is free, one that gets a number, and one that a move has left.
 const BATCH: &str = r#"{"operations": [
     {"op": "copy", "path": "/photos", "to": {"name": "copies"}},
@@ -94,6 +97,11 @@ fn no_statement_scans_a_table() {
             ("GET", "files/photos/small", b"", 200),
             ("GET", "files/photos/large", b"", 200),
             ("HEAD", "files/photos/large", b"", 200),
+            ("POST", "append/photos/log?create=true", b"first", 201),
+            ("POST", "append/photos/log", b"second", 200),
+            ("POST", "append/photos/large", b"small", 200),
+            ("POST", "append/photos/large", large.get(..100_000).unwrap_or_default(), 200),
+            ("POST", "concat/photos/joined", JOIN, 201),
             ("GET", "files/none", b"", 404),
             ("GET", "folders/photos", b"", 200),
             ("GET", "search/photos?q=small&min_bytes=1", b"", 200),
@@ -118,6 +126,9 @@ fn no_statement_scans_a_table() {
         let mut ranged = drive.request("GET", "files/photos/large", b"");
         ranged.headers_mut().insert("range", "bytes=-5,100-8000000".parse().unwrap());
         assert_eq!(drive.send(&platform, ranged).await.status, 206);
+        let mut part = drive.request("PATCH", "files/photos/large", b"part");
+        part.headers_mut().insert("content-range", "bytes 1000-1003/*".parse().unwrap());
+        assert_eq!(drive.send(&platform, part).await.status, 204);
         let mut refused = drive.request("PUT", "files/photos/large", noise(2, 9 << 20).leak());
         refused.headers_mut().insert("content-md5", "1B2M2Y8AsgTpgAmY7PhCfg==".parse().unwrap());
         assert_eq!(drive.send(&platform, refused).await.status, 400);

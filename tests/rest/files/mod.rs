@@ -1,5 +1,6 @@
 mod concurrency;
 mod conditions;
+mod edit;
 mod get;
 mod names;
 mod put;

@@ -3,13 +3,15 @@
 mod delete;
 mod get;
 mod multipart;
+mod patch;
 mod put;
 
 pub(crate) use delete::delete;
 pub(crate) use get::{get, read};
-pub(crate) use put::{SavedFile, put, saving};
+pub(crate) use patch::patch;
+pub(crate) use put::{SavedFile, media_type, put, saved_file, saving};
 
 /// What the API's document says of these routes.
 #[derive(utoipa::OpenApi)]
-#[openapi(paths(get::get, put::put, delete::delete))]
+#[openapi(paths(get::get, put::put, patch::patch, delete::delete))]
 pub(crate) struct Documented;

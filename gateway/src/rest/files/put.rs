@@ -3,7 +3,7 @@
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use ledge_core::error::{Error, Result};
-use ledge_core::files::{self, Save};
+use ledge_core::files::{self, Edited, Save};
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{Platform, Timestamp, Upload};
 use ledge_core::tree::Address;
@@ -11,7 +11,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::address::address;
-use crate::headers::{conditions, expected_digests, http_date, parse_rfc3339, quoted, rfc3339, set, text};
+use crate::headers::{
+    conditions, content_length, expected_digests, http_date, parse_rfc3339, quoted, rfc3339, set,
+};
 use crate::openapi::parameters::Conditions;
 use crate::openapi::words::{Kind, Time};
 use crate::rest::json;
@@ -89,32 +91,46 @@ pub(crate) async fn put<P: Platform, U: Upload>(
 
 fn save(address: &Address, parts: &Parts) -> Result<Save> {
     let query = Query::read(&parts.uri, &["modified_at"])?;
-    let modified_at = query
-        .get("modified_at")
-        .map(|text| {
-            let expected = "expected an RFC 3339 time between 1970 and 9999";
-            parse_rfc3339(text).ok_or_else(|| Error::invalid("modified_at", expected))
-        })
-        .transpose()?;
-    saving(address, &parts.headers, modified_at)
+    saving(address, &parts.headers, modified_at(&query)?)
+}
+
+/// The modification time that the query gives.
+pub(super) fn modified_at(query: &Query<'_>) -> Result<Option<Timestamp>> {
+    let expected = "expected an RFC 3339 time between 1970 and 9999";
+    let read = |text| parse_rfc3339(text).ok_or_else(|| Error::invalid("modified_at", expected));
+    query.get("modified_at").map(read).transpose()
+}
+
+/// A file that was edited or joined.
+pub(crate) fn saved_file<'a>(address: &'a Address, edited: &'a Edited) -> SavedFile<'a> {
+    SavedFile {
+        id: edited.saved.node.as_str(),
+        name: address.path.last().map(|name| name.as_str()).unwrap_or_default(),
+        kind: "file",
+        size_bytes: edited.saved.size_bytes,
+        etag: quoted(&edited.saved.etag),
+        media_type: &edited.media_type,
+        modified_at: rfc3339(edited.saved.modified_at),
+        version_id: edited.saved.version.as_str(),
+    }
 }
 
 /// What a PUT with these headers saves, whatever protocol it came by.
 pub(crate) fn saving(address: &Address, headers: &HeaderMap, modified_at: Option<Timestamp>) -> Result<Save> {
     if headers.contains_key(header::CONTENT_RANGE) {
         // A server that ignored it would replace the file by a part (RFC 9110 section 14.5).
-        return Err(Error::invalid("Content-Range", "a PUT replaces the whole file"));
+        return Err(Error::invalid(
+            "Content-Range",
+            "a PUT replaces the whole file: use PATCH for a part of it",
+        ));
     }
-    let length = text(headers, &header::CONTENT_LENGTH)
-        .map(|text| text.parse().map_err(|_| Error::invalid("Content-Length", "expected a number of bytes")))
-        .transpose()?;
     let name = address.path.last().map(|name| name.as_str()).unwrap_or_default();
     Ok(Save {
         address: address.clone(),
         conditions: conditions(headers),
         media_type: media_type(headers.get(header::CONTENT_TYPE), name)?,
         modified_at,
-        length,
+        length: content_length(headers)?,
         expected: expected_digests(headers)?,
     })
 }
@@ -123,7 +139,7 @@ pub(crate) fn saving(address: &Address, headers: &HeaderMap, modified_at: Option
 const MAX_MEDIA_TYPE_BYTES: usize = 255;
 
 /// The media type: given, or guessed from the name. What form-minded clients send by default says nothing.
-fn media_type(given: Option<&HeaderValue>, name: &str) -> Result<String> {
+pub(crate) fn media_type(given: Option<&HeaderValue>, name: &str) -> Result<String> {
     let given =
         given.map(|value| value.to_str().map_err(|_| Error::invalid("Content-Type", "expected ASCII")));
     match given.transpose()?.map(str::trim) {

@@ -6,7 +6,7 @@ mod operations;
 
 pub(crate) use batch::batch;
 pub(crate) use get::{by_id, by_path};
-pub(in crate::rest) use operations::{Place, Report, conflict};
+pub(in crate::rest) use operations::{Place, Report, conflict, path};
 
 /// What the API's document says of these routes.
 #[derive(utoipa::OpenApi)]

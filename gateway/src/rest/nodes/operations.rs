@@ -108,7 +108,7 @@ pub(in crate::rest) fn conflict(text: Option<&str>) -> Result<OnConflict> {
 }
 
 /// A path in JSON: names between slashes, nothing encoded. It begins with a slash, and may end with one.
-fn path(field: &'static str, text: &str) -> Result<Path> {
+pub(in crate::rest) fn path(field: &'static str, text: &str) -> Result<Path> {
     let names =
         text.strip_prefix('/').ok_or_else(|| Error::invalid(field, "expected a slash at the beginning"))?;
     let names = names.strip_suffix('/').unwrap_or(names);

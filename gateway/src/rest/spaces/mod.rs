@@ -45,6 +45,9 @@ struct Space {
     /// How many days the trash is kept. Null: for ever.
     #[schema(required, minimum = 1)]
     trash_days: Option<u64>,
+    /// For how many seconds what an account appends to a file is one version. Null: each time another one.
+    #[schema(required, minimum = 1)]
+    append_window_secs: Option<u64>,
 }
 
 impl From<spaces::Space> for Space {
@@ -60,6 +63,7 @@ impl From<spaces::Space> for Space {
             versions_kept: space.policy.versions_kept,
             versions_days: space.policy.versions_days,
             trash_days: space.policy.trash_days,
+            append_window_secs: space.policy.append_window_secs,
         }
     }
 }

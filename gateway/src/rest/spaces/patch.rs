@@ -28,6 +28,8 @@ struct Wanted {
     versions_days: Option<u64>,
     #[schema(minimum = 1, maximum = 36_500)]
     trash_days: Option<u64>,
+    #[schema(minimum = 1, maximum = 86_400)]
+    append_window_secs: Option<u64>,
 }
 
 /// Changes a space: 200 with the space.
@@ -43,7 +45,11 @@ pub(crate) async fn patch<P: Platform, U: Upload>(
 ) -> Result<Response<ReadPlan>> {
     let (token, id) = space(&matched)?;
     Query::read(&matched.parts.uri, &[])?;
-    let body = Members::read(upload, &["name", "versions_kept", "versions_days", "trash_days"]).await?;
+    let body = Members::read(
+        upload,
+        &["name", "versions_kept", "versions_days", "trash_days", "append_window_secs"],
+    )
+    .await?;
     let limit = |field| -> Result<Option<Option<u64>>> {
         if body.has(field) { Ok(Some(body.number(field)?)) } else { Ok(None) }
     };
@@ -56,6 +62,7 @@ pub(crate) async fn patch<P: Platform, U: Upload>(
         versions_kept: limit("versions_kept")?,
         versions_days: limit("versions_days")?,
         trash_days: limit("trash_days")?,
+        append_window_secs: limit("append_window_secs")?,
     };
     json(StatusCode::OK, &Space::from(spaces::change(platform, &token, &id, &change).await?))
 }
