@@ -1,5 +1,7 @@
 //! A gibibyte: too long for everyday, run by `cargo xtask test --full`.
 
+use std::thread;
+
 use ledge_tests::{Drive, noise};
 
 const MIB: usize = 1 << 20;
@@ -31,4 +33,30 @@ fn check(drive: &Drive, content: &[u8]) {
     assert!(drive.get("huge").body == content, "byte for byte");
     let memory = Drive::wasm_memory_bytes();
     assert!(memory.is_none_or(|bytes| bytes <= 64 << 20), "{memory:?}");
+}
+
+#[test]
+#[ignore = "takes minutes: cargo xtask test --full"]
+fn ten_thousand_appends_of_eight_clients_lose_no_line() {
+    let drive = Drive::new();
+    assert_eq!(drive.put("log", "").status, 201);
+    let lines = 10_000 / 8;
+    thread::scope(|scope| {
+        for client in 0..8 {
+            let drive = &drive;
+            scope.spawn(move || {
+                for n in 0..lines {
+                    assert_eq!(drive.append("log", format!("client {client} line {n}\n")).status, 200);
+                }
+            });
+        }
+    });
+    let text = String::from_utf8(drive.get("log").body).expect("text");
+    assert_eq!(text.lines().count(), 8 * lines);
+    for client in 0..8 {
+        let own = text.lines().filter(|line| line.starts_with(&format!("client {client} ")));
+        assert!(own.eq((0..lines).map(|n| format!("client {client} line {n}"))), "in its order");
+    }
+    // One for each minute that it took, and no more than a space keeps.
+    assert!(drive.versions("log").len() <= 100);
 }
