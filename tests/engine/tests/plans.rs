@@ -18,7 +18,7 @@ use ledge_hosts::local::Body;
 
 /// What a plan may scan: values of a bound JSON array, the rows that the statement itself has made, and the one
 /// row that a guard selects from nothing.
-const SCANS_OF_FEW: [&str; 41] = [
+const SCANS_OF_FEW: [&str; 45] = [
     "SCAN above",
     "SCAN o",
     "SCAN over",
@@ -59,6 +59,10 @@ const SCANS_OF_FEW: [&str; 41] = [
     "SCAN excess",
     "SCAN sizes",
     "SCAN z",
+    "SCAN edge",
+    "SCAN near",
+    "SCAN ext",
+    "SCAN base",
     "SCAN page",
 ];
 
