@@ -90,7 +90,7 @@ async fn step<P: Platform>(platform: &P, job: &Claimed) -> Result<Step> {
     let work =
         job.work.as_ref().map_err(|why| Error::Internal(format!("not a job of this release: {why}")))?;
     match work {
-        Work::DiscardIngest { ingest, key } => discard_ingest::run(platform, *ingest, key).await,
+        Work::DiscardIngest { ingest, key } => discard_ingest::run(platform, job, *ingest, key).await,
         Work::Backup => backup::run(platform, job).await,
         Work::Doctor { content } => doctor::run(platform, job, *content).await,
     }

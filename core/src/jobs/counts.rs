@@ -26,12 +26,12 @@ pub struct LaneCounts {
 
 const COUNTED: [State; 4] = [State::Pending, State::Processing, State::Retry, State::Dead];
 
-const COUNTS: &str = "select l.value as lane, s.value as state,
+const COUNTS: &str = "select l.value as lane, x.value as state,
         (select count(*) from jobs j
-          where j.lane = l.value and j.state = s.value and j.state not in ('done', 'cancelled')) as jobs,
+          where j.lane = l.value and j.state = x.value and j.state not in ('done', 'cancelled')) as jobs,
         (select min(j.created_at) from jobs j
-          where j.lane = l.value and j.state = s.value and j.state not in ('done', 'cancelled')) as oldest_at
-   from json_each(?1) l cross join json_each(?2) s";
+          where j.lane = l.value and j.state = x.value and j.state not in ('done', 'cancelled')) as oldest_at
+   from json_each(?1) l cross join json_each(?2) x";
 
 /// Counts jobs by lane, and tells the time: an age is a difference of two answers of one clock. One round trip.
 pub async fn counts<P: Platform>(platform: &P, token: &Token) -> Result<(Vec<LaneCounts>, Timestamp)> {

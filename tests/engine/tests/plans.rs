@@ -173,10 +173,7 @@ fn no_statement_scans_a_table() {
         }
         assert_eq!(drive.send(&platform, drive.request("DELETE", "trash", b"")).await.status, 204);
         locks(&drive, &platform).await;
-        let jobs = drive.request("GET", "../../jobs", b"");
-        let mut jobs = jobs;
-        *jobs.uri_mut() = "/api/v1/jobs".parse().unwrap();
-        assert_eq!(drive.send(&platform, jobs).await.status, 200);
+        jobs(&drive, &platform).await;
 
         let Some(Value::Text(space)) = drive.column("select id as it from spaces").await.pop() else {
             unreachable!("there is a space")
@@ -307,6 +304,36 @@ where
     let path = format!("locks/{}", taken.lock.id);
     assert_eq!(drive.send(platform, drive.request("DELETE", &path, b"")).await.status, 204);
     platform.db().read(vec![locks::discover(&address, platform.host().now(), true)]).await.unwrap();
+}
+
+/// Every kind of request about jobs, and what a worker and the tick do.
+async fn jobs<P>(drive: &Drive, platform: &P)
+where
+    P: Platform,
+    P::Host: Host<Body = Body>,
+{
+    use ledge_core::jobs;
+    let work = jobs::Work::DiscardIngest { ingest: 1 << 40, key: "none".to_owned() };
+    let id = jobs::start(platform, &work, jobs::By::System).await.unwrap().id;
+    for (method, path, status) in [
+        ("GET", "jobs".to_owned(), 200),
+        ("GET", "jobs?state=done".to_owned(), 200),
+        ("GET", "jobs?state=dead".to_owned(), 200),
+        ("GET", format!("jobs/{id}"), 200),
+        ("GET", "admin/jobs".to_owned(), 200),
+        ("POST", format!("jobs/{id}/cancel"), 200),
+        ("POST", format!("jobs/{id}/retry"), 200),
+    ] {
+        let mut request = drive.request(method, "", b"");
+        *request.uri_mut() = format!("/api/v1/{path}").parse().unwrap();
+        assert_eq!(drive.send(platform, request).await.status, status, "{path}");
+    }
+    let jobs::Claim::Job(job) = jobs::claim(platform, &id).await.unwrap() else { unreachable!("it waits") };
+    assert!(job.heartbeat(platform, job.progress).await.unwrap());
+    let checkpoint = job.checkpoint(&serde_json::json!(1), job.progress, platform.host().now()).unwrap();
+    platform.db().write(vec![job.guard(), checkpoint]).await.unwrap();
+    jobs::leave(platform, *job, Ok(jobs::Step::done()), true).await.unwrap();
+    ledge_functions::tick(platform, None).await;
 }
 
 /// A cursor of the feed, before everything.

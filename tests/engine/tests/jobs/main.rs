@@ -1,6 +1,6 @@
 //! Background work: lost and doubled messages, workers that are overtaken or never come back, people who steer.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "test code")]
 
 mod faults;
 mod lease;
