@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::base::Pages;
 use super::new::{Layout, NewBlob};
 use super::{Base, TAIL_BYTES, etag, tail};
-use crate::chunk::{MAX_BYTES, Rechunk};
+use crate::chunk::{MAX_BYTES, Rechunk, Wants};
 use crate::error::{Error, Result};
 use crate::ingest::{Chain, Chunked, Permit, Sources, Store, stream};
 use crate::manifest::edit::{self, MAX_CONTENT_BYTES, Spliced, spans, splice};
@@ -115,25 +115,24 @@ pub(crate) async fn edit<P: Platform, U: Upload>(
             return Ok(tail::with_tail(store, base, tail));
         }
     }
-    let permit = Permit::take(wanted.length().map(|length| length.saturating_add(2 * MAX_BYTES as u64)))?;
     let mut range = plan.dirty.clone();
     let mut tail = if plan.keeps_tail { base.tail.clone() } else { Vec::new() };
     if plan.gap == 0 {
         let before = [plan.before.as_slice(), &first].concat();
         let mut new = Chain { before: &before, upload: new, after: &plan.after };
-        range = chunk_into(store, base, plan.dirty, &mut new, wanted.length(), &permit).await?;
+        range = chunk_into(store, base, plan.dirty, &mut new, wanted.length()).await?;
     } else {
         // What is before a hole and what is behind it are cut each by itself.
         if !plan.before.is_empty() {
             let mut new = plan.before.as_slice();
-            range = chunk_into(store, base, plan.dirty, &mut new, Some(TAIL_BYTES as u64), &permit).await?;
+            range = chunk_into(store, base, plan.dirty, &mut new, Some(0)).await?;
         }
         store.put_hole(plan.gap);
         if first.len() <= TAIL_BYTES {
             tail = first;
         } else {
             let mut new = Chain { before: &first, upload: new, after: &[] };
-            chunk_into(store, &Base::empty(), 0..0, &mut new, wanted.length(), &permit).await?;
+            chunk_into(store, &Base::empty(), 0..0, &mut new, wanted.length()).await?;
         }
     }
     let content = store.take();
@@ -148,14 +147,21 @@ async fn chunk_into<P: Platform, U: Upload>(
     dirty: Range<u64>,
     new: &mut U,
     length: Option<u64>,
-    permit: &Permit,
 ) -> Result<Range<u64>> {
     let manifest = base.manifest();
     let mut rechunk = Rechunk::new(&spans(&manifest, &dirty, &base.chunks)?, dirty.clone());
+    // What is read before the place is known; behind it, at least one chunk.
+    let before = match rechunk.wants() {
+        Wants::Old(range) => range.end.saturating_sub(range.start),
+        _ => 0,
+    };
+    let behind = if dirty.end < base.paged_bytes() { MAX_BYTES as u64 } else { 0 };
+    let around = before + behind + 2 * TAIL_BYTES as u64;
+    let expected_bytes = length.map(|length| length.saturating_add(around));
+    let permit = Permit::take(expected_bytes)?;
     let old = Pages { platform: store.platform(), base };
-    let expected_bytes = length.map(|length| length.saturating_add(2 * MAX_BYTES as u64));
     let sources = Sources { new, old: &old, expected_bytes };
-    stream(store, &mut rechunk, sources, permit).await?;
+    stream(store, &mut rechunk, sources, &permit).await?;
     rechunk.replaces().ok_or_else(|| Error::Internal("a re-chunking that never ended".to_owned()))
 }
 

@@ -262,3 +262,58 @@ fn what_no_database_can_count_is_refused() {
         check(&drive).await;
     });
 }
+
+#[test]
+fn a_file_of_many_pages_is_edited_a_few_pages_at_a_time() {
+    run(async {
+        let drive = Drive::new().await;
+        let mut random = Random::new(9);
+        let mut content = Vec::new();
+        for n in 0..10 {
+            let piece = noise(200 + n, 5_000 + usize::try_from(n).unwrap());
+            assert_eq!(drive.put(&format!("p{n}"), piece.clone().leak()).await.status, 201);
+            content.extend(piece);
+        }
+        let join = async |name: &str, sources: Vec<String>| {
+            let sources: Vec<_> = sources.iter().map(|it| serde_json::json!({ "path": it })).collect();
+            let body = serde_json::json!({ "sources": sources }).to_string().into_bytes().leak();
+            drive.send(drive.plain(), drive.request("POST", &format!("concat/{name}"), body)).await.status
+        };
+        // 10 extents, then 400, then 2,000.
+        assert_eq!(join("ten", (0..10).map(|n| format!("/p{n}")).collect()).await, 201);
+        assert_eq!(join("many", vec!["/ten".to_owned(); 40]).await, 201);
+        assert_eq!(join("f", vec!["/many".to_owned(); 5]).await, 201);
+        content = content.repeat(200);
+        let mut model = BTreeMap::from([("f", content)]);
+        let row =
+            "select json_array_length(b.pages) as it from nodes n join versions v on v.id = n.version_id
+                     join blobs b on b.id = v.blob_id where n.name = 'f'";
+        let pages = integer(&drive.column(row).await);
+        assert!(pages >= 8, "{pages} pages");
+        for turn in 0..60 {
+            let size = model["f"].len();
+            let step = match turn % 4 {
+                0 => Step::Append(noise(turn, 20_000)),
+                1 => Step::Patch(random.below(size), noise(turn, 1 + random.below(300))),
+                2 => Step::Patch(random.below(size), noise(turn, 1 + random.below(400_000))),
+                _ => Step::Patch(size + random.below(200_000), noise(turn, 10)),
+            };
+            let at = format!("turn {turn}: {}", short(&step));
+            let after = apply(&model, "f", &step);
+            let newest = integer(&drive.column("select max(id) as it from pages").await);
+            let answer = drive.send(drive.plain(), request(&drive, "f", &step)).await;
+            assert!(matches!(answer.status, 200 | 204), "{at}: {}", String::from_utf8_lossy(&answer.body));
+            model.insert("f", after);
+            let pages = format!("select count(*) as it from pages where id > {newest}").leak();
+            let written = integer(&drive.column(pages).await);
+            assert!(written <= 3, "{at}: {written} pages");
+            reads(&drive, &mut random, &model, "f", &at, &answer).await;
+        }
+        check(&drive).await;
+    });
+}
+
+fn integer(values: &[Value]) -> i64 {
+    let [Value::Integer(number)] = values else { panic!("{values:?} isn't a number") };
+    *number
+}
