@@ -19,6 +19,7 @@ create table uploads (
   length_bytes integer,                         -- null: not known yet
   received_bytes integer not null default 0,
   reserved_bytes integer not null default 0,    -- of the quota
+  parts integer not null default 0,             -- in a folder: how many
   blob_id text,                                 -- what has arrived: a blob that no version has; null: nothing yet
   tail text,                                    -- what has arrived behind that, base64: too little for a segment
   stamp text not null,                          -- random, another one with each commit: of two writers at once one wins
@@ -64,7 +65,20 @@ when old.blob_id is not null and old.blob_id is not new.blob_id begin
   delete from blobs where id = old.blob_id and not exists (select 1 from versions where blob_id = old.blob_id);
 END;
 
+-- A folder has received, and reserves, what its parts are.
+create trigger upload_part_put after insert on upload_parts begin
+  update uploads set parts = parts + 1, received_bytes = received_bytes + new.size_bytes,
+                     reserved_bytes = reserved_bytes + new.size_bytes where id = new.upload;
+END;
+
+create trigger upload_part_put_again after update of size_bytes on upload_parts begin
+  update uploads set received_bytes = received_bytes + new.size_bytes - old.size_bytes,
+                     reserved_bytes = reserved_bytes + new.size_bytes - old.size_bytes where id = new.upload;
+END;
+
 create trigger upload_part_gone after delete on upload_parts begin
+  update uploads set parts = parts - 1, received_bytes = received_bytes - old.size_bytes,
+                     reserved_bytes = reserved_bytes - old.size_bytes where id = old.upload;
   delete from blobs where id = old.blob_id and not exists (select 1 from versions where blob_id = old.blob_id);
 END;
 

@@ -1,9 +1,12 @@
 //! Preconditions: RFC 9110 section 13, as pure functions.
 
+use serde::{Deserialize, Serialize};
+
 use crate::ports::Timestamp;
 
-/// The conditions of a request.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// The conditions of a request. Written into the row of an upload in parts, which is held to them at its end.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Conditions {
     /// `If-Match`.
     pub if_match: Option<Tags>,
@@ -16,7 +19,7 @@ pub struct Conditions {
 }
 
 /// The entity tags of one header.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Tags {
     /// `*`: whatever is there.
     Any,
@@ -25,7 +28,7 @@ pub enum Tags {
 }
 
 /// One entity tag.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tag {
     /// Whether it was sent as `W/"…"`.
     pub weak: bool,

@@ -103,6 +103,9 @@ pub enum Error {
     /// The space's quota doesn't allow it.
     #[error("the space's quota is exceeded")]
     QuotaExceeded,
+    /// The account has as many uploads open as it may.
+    #[error("{} uploads are open already: finish some, or abandon them", crate::uploads::MAX_OPEN)]
+    TooManyUploads,
     /// The host's memory for uploads is in use. Try again soon.
     #[error("too many uploads are under way")]
     Busy,
@@ -156,6 +159,12 @@ pub enum Conflict {
     /// Another job that does the same is unfinished, and there may be only one.
     #[error("another job of this kind is under way")]
     JobUnderWay,
+    /// An upload goes on where it has ended so far, and nowhere else.
+    #[error("the upload goes on at another byte than this one: ask where")]
+    WrongOffset,
+    /// Not all parts are there that are to be joined.
+    #[error("a part that is to be joined isn't whole, or isn't in the same space")]
+    Incomplete,
     /// Others keep changing the target. Try again.
     #[error("the target keeps changing")]
     Contended,

@@ -38,6 +38,7 @@ pub mod spaces;
 pub mod tokens;
 pub mod trash;
 pub mod tree;
+pub mod uploads;
 pub mod versions;
 
 // The outside.

@@ -17,6 +17,8 @@ pub struct Mount {
     pub space: SpaceId,
     /// The folder in it; None for its root.
     pub base: Option<NodeId>,
+    /// The name of the token's account.
+    pub account_name: String,
 }
 
 /// How many mounts an isolate remembers.
@@ -46,7 +48,11 @@ pub async fn mount<P: Platform>(platform: &P, token: &Token) -> Result<Mount> {
            join spaces s on s.id = m.space_id
           where k.hash = ?1 order by m.role = 'owner' desc, s.n limit 1",
     );
-    let batch = vec![auth::look_up_account(token, now), own.bind(key.to_string())];
+    let name = Statement::new(
+        "select a.name from tokens k cross join accounts a on a.id = k.account_id where k.hash = ?1",
+    );
+    let batch =
+        vec![auth::look_up_account(token, now), own.bind(key.to_string()), name.bind(key.to_string())];
     let results = platform.db().read(batch).await?;
     let first = |at: usize| results.get(at).and_then(|rows| rows.first());
     let limits = auth::limits(first(0))?;
@@ -56,7 +62,8 @@ pub async fn mount<P: Platform>(platform: &P, token: &Token) -> Result<Mount> {
     };
     let broken = || Error::Internal("a token's limits are malformed".to_owned());
     let base = limits.folder.map(|id| NodeId::parse(&id).ok_or_else(broken)).transpose()?;
-    let mount = Mount { space: SpaceId::parse(&space).ok_or_else(broken)?, base };
+    let account_name = first(2).ok_or(Error::NotFound)?.text("name")?.to_owned();
+    let mount = Mount { space: SpaceId::parse(&space).ok_or_else(broken)?, base, account_name };
     CACHE.with_borrow_mut(|cache| cache.put(key, mount.clone(), now));
     Ok(mount)
 }
@@ -99,7 +106,7 @@ mod tests {
     fn the_cache_keeps_what_was_used_last_and_not_for_ever() {
         let mut cache = Cache::default();
         let space = SpaceId::parse("018f0000-0000-7000-8000-000000000000").unwrap();
-        let mount = Mount { space, base: None };
+        let mount = Mount { space, base: None, account_name: "me".to_owned() };
         let key = |n: usize| Sha256::of(&n.to_le_bytes());
         for n in 0..KEPT {
             cache.get(&key(n), Timestamp(0));

@@ -7,6 +7,7 @@
 mod backup;
 mod discard_ingest;
 mod doctor;
+mod expire_uploads;
 mod periodic;
 
 #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
@@ -93,5 +94,6 @@ async fn step<P: Platform>(platform: &P, job: &Claimed) -> Result<Step> {
         Work::DiscardIngest { ingest, key } => discard_ingest::run(platform, job, *ingest, key).await,
         Work::Backup => backup::run(platform, job).await,
         Work::Doctor { content } => doctor::run(platform, job, *content).await,
+        Work::ExpireUploads => expire_uploads::run(platform, job).await,
     }
 }

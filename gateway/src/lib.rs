@@ -9,6 +9,7 @@ mod credentials;
 mod dav;
 mod docs;
 mod headers;
+mod nextcloud;
 mod openapi;
 mod problem;
 mod rest;

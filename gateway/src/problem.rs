@@ -101,6 +101,8 @@ pub(crate) const CODES: &[&str] = &[
     "current_version",
     "size_differs",
     "not_locked",
+    "wrong_offset",
+    "incomplete",
     "contended",
     "job_over",
     "job_under_way",
@@ -115,6 +117,9 @@ pub(crate) const CODES: &[&str] = &[
     "locked",
     "lock_conflict",
     "too_many_locks",
+    "too_many_uploads",
+    "checksum_mismatch",
+    "unsupported_media_type",
     "quota_exceeded",
     "busy",
     "unavailable",
@@ -146,6 +151,8 @@ fn status_and_code(error: &Error) -> (StatusCode, &'static str) {
                 Conflict::NotLocked => "not_locked",
                 Conflict::JobOver => "job_over",
                 Conflict::JobUnderWay => "job_under_way",
+                Conflict::WrongOffset => "wrong_offset",
+                Conflict::Incomplete => "incomplete",
                 Conflict::Contended => "contended",
             },
         ),
@@ -159,6 +166,7 @@ fn status_and_code(error: &Error) -> (StatusCode, &'static str) {
         Error::Operation { source, .. } => status_and_code(source),
         Error::PreconditionFailed => (StatusCode::PRECONDITION_FAILED, "precondition_failed"),
         Error::RangeNotSatisfiable { .. } => (StatusCode::RANGE_NOT_SATISFIABLE, "range_not_satisfiable"),
+        Error::TooManyUploads => (StatusCode::TOO_MANY_REQUESTS, "too_many_uploads"),
         Error::QuotaExceeded => (StatusCode::INSUFFICIENT_STORAGE, "quota_exceeded"),
         Error::Busy => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
         Error::Unavailable(_) => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
@@ -207,5 +215,5 @@ pub(crate) fn protect(headers: &mut HeaderMap) {
     // A file must never run as a page of this origin, whichever way it is opened. Our own page has its own policy.
     headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static("sandbox"));
     // no-transform: a proxy that compresses would weaken the entity tag and drop the length.
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-transform"));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("private, no-transform"));
 }

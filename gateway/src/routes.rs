@@ -8,7 +8,7 @@ use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{Host, Platform, Upload};
 
 use crate::dav::Content;
-use crate::{dav, docs, openapi, problem, rest};
+use crate::{dav, docs, nextcloud, openapi, problem, rest};
 
 /// What a handler gets: the request's head, and what the route's pattern matched, still percent-encoded.
 pub(crate) struct Matched<'a> {
@@ -35,10 +35,12 @@ enum Resource {
     JobRetry,
     Jobs,
     Node,
+    Status,
     NodeAt,
     Lock,
     Locks,
     Nodes,
+    Ocs,
     OpenApi,
     Search,
     Space,
@@ -48,6 +50,8 @@ enum Resource {
     Trash,
     Trashed,
     TrashedRestore,
+    Upload,
+    Uploads,
     Versions,
 }
 
@@ -82,6 +86,11 @@ const ROUTES: &[(Resource, &str, &str)] = &[
     (Resource::Doctor,         "/api/v1/admin/doctor",                        "POST"),
     (Resource::Tokens,         "/api/v1/tokens",                              "GET, HEAD, POST"),
     (Resource::Token,          "/api/v1/tokens/{id}",                         "DELETE"),
+    (Resource::Uploads,        "/api/v1/uploads",                             "OPTIONS, POST"),
+    (Resource::Upload,         "/api/v1/uploads/{id}",                        "GET, HEAD, PATCH, DELETE"),
+    (Resource::Status,         "/status.php",                                "GET, HEAD"),
+    (Resource::Ocs,            "/ocs/v1.php/cloud/{what}",                    "GET, HEAD"),
+    (Resource::Ocs,            "/ocs/v2.php/cloud/{what}",                    "GET, HEAD"),
     (Resource::OpenApi,        "/api/v1/openapi.json",                        "GET, HEAD"),
     (Resource::Docs,           "/docs",                                       "GET, HEAD"),
     (Resource::DocsFile,       "/docs/{file}",                                "GET, HEAD"),
@@ -103,13 +112,17 @@ pub(crate) async fn answer<P: Platform, U: Upload>(
 /// The answer to a request that failed, in the terms of its protocol.
 pub(crate) fn failure(host: &impl Host, parts: &Parts, error: Error) -> Response<Content> {
     if dav::is_below(parts.uri.path()) {
-        return dav::response(host, &error.into());
+        return dav::response(host, parts, &error.into());
     }
     problem::response(host, &error).map(Content::Plan)
 }
 
 /// `/dav/`: every path is a resource, and the method says what becomes of it.
 async fn webdav<P: Platform, U: Upload>(platform: &P, parts: &Parts, upload: U) -> Response<Content> {
+    if dav::is_upload(parts.uri.path()) {
+        let answered = dav::upload(platform, parts, upload).await;
+        return answered.unwrap_or_else(|failure| dav::response(platform.host(), parts, &failure));
+    }
     if parts.method == Method::OPTIONS {
         return dav::options();
     }
@@ -130,7 +143,7 @@ async fn webdav<P: Platform, U: Upload>(platform: &P, parts: &Parts, upload: U) 
             _ => dav::not_allowed(),
         },
     };
-    let mut response = answered.unwrap_or_else(|failure| dav::response(platform.host(), &failure));
+    let mut response = answered.unwrap_or_else(|failure| dav::response(platform.host(), parts, &failure));
     if response.status() == StatusCode::MULTI_STATUS {
         // macOS looks here, too, for whether it may write.
         dav::describe(response.headers_mut());
@@ -148,10 +161,14 @@ async fn rest<P: Platform, U: Upload>(
         captures(pattern, path).map(|(space, path)| (*resource, Matched { parts, space, path }, *methods))
     });
     let Some((resource, matched, methods)) = found else { return problem::no_route() };
-    if !methods.split(", ").any(|method| method == parts.method.as_str()) {
+    let method = match resource {
+        Resource::Upload => rest::uploads::method(parts),
+        _ => parts.method.clone(),
+    };
+    if !methods.split(", ").any(|answered| answered == method.as_str()) {
         return not_allowed(methods);
     }
-    let answered: Result<Response<ReadPlan>> = match (resource, &parts.method) {
+    let answered: Result<Response<ReadPlan>> = match (resource, &method) {
         (Resource::Spaces, &Method::GET | &Method::HEAD) => rest::spaces::list(platform, parts).await,
         (Resource::Space, &Method::GET | &Method::HEAD) => rest::spaces::get(platform, matched).await,
         (Resource::Space, &Method::PATCH) => rest::spaces::patch(platform, matched, upload).await,
@@ -206,12 +223,29 @@ async fn rest<P: Platform, U: Upload>(
         (Resource::Tokens, &Method::POST) => rest::once(platform, matched, upload, rest::tokens::post).await,
         (Resource::Token, &Method::DELETE) => rest::tokens::delete(platform, parts, matched.path).await,
 
+        (Resource::Uploads, &Method::OPTIONS) => Ok(rest::uploads::options()),
+        (Resource::Uploads, &Method::POST) => rest::uploads::post(platform, parts, upload).await,
+        (Resource::Upload, &Method::GET | &Method::HEAD) => {
+            rest::uploads::get(platform, parts, matched.path).await
+        }
+        (Resource::Upload, &Method::PATCH) => {
+            rest::uploads::patch(platform, parts, matched.path, upload).await
+        }
+        (Resource::Upload, &Method::DELETE) => rest::uploads::delete(platform, parts, matched.path).await,
+
+        (Resource::Status, &Method::GET | &Method::HEAD) => Ok(nextcloud::status()),
+        (Resource::Ocs, &Method::GET | &Method::HEAD) => nextcloud::ocs(platform, parts, matched.path).await,
+
         (Resource::OpenApi, &Method::GET | &Method::HEAD) => Ok(openapi::get()),
         (Resource::Docs, &Method::GET | &Method::HEAD) => Ok(docs::page()),
         (Resource::DocsFile, &Method::GET | &Method::HEAD) => Ok(docs::file(matched.path)),
         _ => return not_allowed(methods),
     };
-    answered.unwrap_or_else(|error| problem::response(platform.host(), &error))
+    let mut response = answered.unwrap_or_else(|error| problem::response(platform.host(), &error));
+    if matches!(resource, Resource::Upload | Resource::Uploads) {
+        rest::uploads::complete(&mut response);
+    }
+    response
 }
 
 /// What a pattern's names match in a path: `{space}`, and the other one. None where the path is another one's.

@@ -17,6 +17,7 @@ mod lock;
 mod locks;
 mod mkcol;
 mod names;
+mod nextcloud;
 mod options;
 mod partial;
 mod properties;

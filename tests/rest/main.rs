@@ -22,5 +22,6 @@ mod spaces;
 mod stat;
 mod tokens;
 mod trash;
+mod uploads;
 mod versions;
 mod viewer;

@@ -7,7 +7,7 @@
 use crate::auth;
 use crate::blobs::{BlobRow, NewBlob};
 use crate::changes::{Record, What, record};
-use crate::error::{Error, Result, Unavailable};
+use crate::error::{Conflict, Error, Result, Unavailable};
 use crate::ids::{AccountId, BlobId, NodeId, VersionId};
 use crate::ingest;
 use crate::locks::{self, Touched};
@@ -65,7 +65,6 @@ pub(crate) enum Content<'a> {
     /// A blob that gets its row with the version.
     New(&'a NewBlob),
     /// One that has its row, and that no version has yet.
-    #[expect(dead_code, reason = "for uploads in parts")]
     Draft {
         /// Its size.
         size_bytes: u64,
@@ -73,7 +72,7 @@ pub(crate) enum Content<'a> {
 }
 
 impl Content<'_> {
-    fn size_bytes(self) -> u64 {
+    pub(crate) fn size_bytes(self) -> u64 {
         match self {
             Self::New(blob) => blob.size_bytes,
             Self::Draft { size_bytes } => size_bytes,
@@ -278,6 +277,8 @@ fn refusal(error: DbError) -> Refused {
         }
         "quota_exceeded" => Error::QuotaExceeded,
         "ingest_gone" => ingest::expired(),
+        "upload_gone" => Error::NotFound,
+        "upload_changed" => Error::Conflict(Conflict::WrongOffset),
         "segments_gone" => Error::Unavailable(Unavailable::Bucket {
             cause: "a chunk that was found has been removed since".to_owned(),
         }),

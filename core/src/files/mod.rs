@@ -1,5 +1,6 @@
 //! Files: reading and saving content.
 
+mod adopt;
 pub(crate) mod commit;
 mod concat;
 mod edit;
@@ -9,6 +10,7 @@ mod save;
 mod target;
 
 pub(crate) use crate::blobs::for_each_piece;
+pub(crate) use adopt::{Adopt, adopt, check};
 pub use concat::{Concat, MAX_SOURCES, Source, concat};
 pub use edit::{Edit, Edited, Place, Tell, edit};
 pub(crate) use empty::{Empty, empty};

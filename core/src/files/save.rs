@@ -120,7 +120,7 @@ async fn find<P: Platform>(platform: &P, request: &Save) -> Result<(Target, Opti
 }
 
 /// The same, when the race for the target was lost.
-async fn find_again<P: Platform>(platform: &P, request: &Save) -> Result<Target> {
+pub(super) async fn find_again<P: Platform>(platform: &P, request: &Save) -> Result<Target> {
     let results = platform.db().read(Target::look(&request.address, platform.host().now())).await?;
     Target::read(&request.address, &request.conditions, &results)
 }

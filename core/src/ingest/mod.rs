@@ -29,7 +29,7 @@ use crate::token::Token;
 pub const INLINE_BYTES: usize = 4096;
 
 /// A segment's size at most. One bucket request each; larger ones would not fit an isolate's memory twice per upload.
-const BUFFER_BYTES: usize = 8 * 1024 * 1024;
+pub(crate) const BUFFER_BYTES: usize = 8 * 1024 * 1024;
 
 /// How long an upload in one piece may take before its leftovers count as abandoned.
 const TTL_SECS: i64 = 24 * 60 * 60;

@@ -203,6 +203,11 @@ impl<'a, P: Platform> Store<'a, P> {
         std::mem::take(&mut self.content)
     }
 
+    /// How much of the content that [`Store::take`] would give there is.
+    pub(crate) fn content_bytes(&self) -> u64 {
+        self.content.size_bytes
+    }
+
     /// What has been stored and has no row yet.
     pub(crate) fn stored(&self) -> (&[NewSegment], &[NewChunk]) {
         (&self.segments, &self.chunks)

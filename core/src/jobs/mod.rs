@@ -49,13 +49,17 @@ pub enum Work {
         /// Whether to read all content.
         content: bool,
     },
+    /// Remove uploads in parts that were abandoned.
+    ExpireUploads,
 }
 
 impl Work {
     /// The queue that it goes through.
     pub fn lane(&self) -> Lane {
         match self {
-            Self::DiscardIngest { .. } | Self::Backup | Self::Doctor { .. } => Lane::Maintenance,
+            Self::DiscardIngest { .. } | Self::Backup | Self::Doctor { .. } | Self::ExpireUploads => {
+                Lane::Maintenance
+            }
         }
     }
 
@@ -65,6 +69,7 @@ impl Work {
             Self::DiscardIngest { .. } => None,
             Self::Backup => Some("backup"),
             Self::Doctor { .. } => Some("doctor"),
+            Self::ExpireUploads => Some("expire_uploads"),
         }
     }
 }

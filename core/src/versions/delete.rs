@@ -80,7 +80,7 @@ pub(crate) fn remove_loose_blobs() -> Vec<Statement> {
 
 /// Removes the pages that no blob lists any more, and what they say of segments. After the blobs are gone, in the same
 /// batch.
-fn remove_unused_pages() -> [Statement; 3] {
+pub(crate) fn remove_unused_pages() -> [Statement; 3] {
     [
         Statement::new(
             "delete from page_segments where (segment, page) in (

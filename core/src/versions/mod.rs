@@ -9,7 +9,7 @@ mod restore;
 mod target;
 
 pub use delete::{Delete, delete};
-pub(crate) use delete::{remove_loose_blob, remove_loose_blobs};
+pub(crate) use delete::{remove_loose_blob, remove_loose_blobs, remove_unused_pages};
 pub use expire::expire;
 pub(crate) use expire::remove_excess;
 pub use label::{SetLabel, set_label};

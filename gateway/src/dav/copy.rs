@@ -1,6 +1,6 @@
 //! COPY, and what it shares with MOVE.
 
-use http::{HeaderName, StatusCode};
+use http::{HeaderMap, HeaderName, StatusCode};
 use ledge_core::error::Error;
 use ledge_core::nodes::{self, Expected, OnConflict, Operation, Target, To, Verb};
 use ledge_core::path::Path;
@@ -35,11 +35,7 @@ pub(super) async fn transfer<P: Platform>(
 ) -> Answer {
     let headers = &request.parts.headers;
     let to = destination(request.parts)?;
-    let overwrite = match text(headers, &OVERWRITE).as_deref().map(str::trim) {
-        None | Some("T" | "t") => true,
-        Some("F" | "f") => false,
-        Some(_) => return Err(Failure::new(StatusCode::BAD_REQUEST, "Overwrite: expected T or F")),
-    };
+    let overwrite = overwrite(headers)?;
     let from = &request.address;
     let forbidden = |detail: &str| Failure::new(StatusCode::FORBIDDEN, detail);
     let Some((name, above)) = to.names().split_last().filter(|_| from.path.depth() > 0) else {
@@ -62,4 +58,13 @@ pub(super) async fn transfer<P: Platform>(
         nodes::batch(platform, &from.token, &from.space, &[operation]).await.map_err(Error::alone)?;
     let replaced = outcomes.iter().any(|outcome| outcome.replaced.is_some());
     Ok(empty(if replaced { StatusCode::NO_CONTENT } else { StatusCode::CREATED }))
+}
+
+/// Whether what stands at the destination may be replaced.
+pub(super) fn overwrite(headers: &HeaderMap) -> Result<bool, Failure> {
+    match text(headers, &OVERWRITE).as_deref().map(str::trim) {
+        None | Some("T" | "t") => Ok(true),
+        Some("F" | "f") => Ok(false),
+        Some(_) => Err(Failure::new(StatusCode::BAD_REQUEST, "Overwrite: expected T or F")),
+    }
 }

@@ -4,7 +4,8 @@ use http::request::Parts;
 use http::{HeaderName, StatusCode, header};
 use ledge_core::path::Path;
 
-use super::{Failure, place};
+use super::{Failure, place, prefix};
+use crate::address::decode;
 use crate::headers::text;
 
 const DESTINATION: HeaderName = HeaderName::from_static("destination");
@@ -42,10 +43,19 @@ pub(super) fn locate(text: &str, parts: &Parts) -> Result<Path, Failure> {
     let (segments, has_dots) = resolve(path);
     match segments.split_first() {
         Some((&"dav", below)) => Ok(place::names(&below.join("/"))?),
+        Some((&"remote.php", ["dav", "files", user, below @ ..]))
+            if prefix::user(parts.uri.path())
+                .is_some_and(|own| decode(user).is_ok_and(|user| user == own)) =>
+        {
+            Ok(place::names(&below.join("/"))?)
+        }
         _ if has_dots => {
             Err(Failure::new(StatusCode::FORBIDDEN, "Destination: it leads out of what this server has"))
         }
-        _ => Err(Failure::new(StatusCode::BAD_GATEWAY, "Destination: it is not below /dav/")),
+        _ => Err(Failure::new(
+            StatusCode::BAD_GATEWAY,
+            "Destination: it is not below /dav/, or not below the same user's files",
+        )),
     }
 }
 

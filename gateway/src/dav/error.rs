@@ -1,11 +1,13 @@
 //! Errors as WebDAV: the only place that maps one to the other. Bodies are RFC 4918's `error` elements, with the
 //! condition that was violated where a standard names it, and a sentence for people.
 
+use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode, header};
 use ledge_core::error::{Conflict, Error};
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::Host;
 
+use super::prefix::Prefix;
 use super::xml::escape;
 use super::{Content, in_xml, locks, options};
 use crate::problem;
@@ -45,7 +47,7 @@ impl From<Error> for Failure {
 }
 
 /// The answer to a request that failed.
-pub(crate) fn response(host: &impl Host, failure: &Failure) -> Response<Content> {
+pub(crate) fn response(host: &impl Host, parts: &Parts, failure: &Failure) -> Response<Content> {
     let (status, condition, detail) = match failure {
         Failure::Dav { status, condition, detail } => (*status, *condition, detail.clone()),
         Failure::Core(error) => {
@@ -55,7 +57,8 @@ pub(crate) fn response(host: &impl Host, failure: &Failure) -> Response<Content>
     };
     let hrefs: String = match failure {
         Failure::Core(Error::Locked { roots } | Error::LockConflict { roots }) => {
-            roots.iter().map(|root| format!("<D:href>{}</D:href>", locks::root(root))).collect()
+            let prefix = Prefix::of(parts.uri.path());
+            roots.iter().map(|root| format!("<D:href>{}</D:href>", locks::root(&prefix, root))).collect()
         }
         _ => String::new(),
     };

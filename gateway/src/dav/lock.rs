@@ -6,6 +6,7 @@ use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{Host, Platform, Timestamp, Upload};
 
 use super::depth::{Depth, depth};
+use super::prefix::Prefix;
 use super::timeout::timeout;
 use super::xml::{self, LockInfo};
 use super::{Answer, Content, Failure, Request, body, in_xml};
@@ -30,7 +31,7 @@ pub(crate) async fn lock<P: Platform>(platform: &P, request: Request<'_>, upload
             return Err(Failure::new(StatusCode::BAD_REQUEST, detail));
         }
         let lock = locks::refresh(platform, &request.address, timeout).await?;
-        return Ok(answer(StatusCode::OK, &lock, platform.host().now()));
+        return Ok(answer(StatusCode::OK, &request.prefix, &lock, platform.host().now()));
     }
     let LockInfo { scope, owner } = xml::lockinfo(&body)?;
     let name = request.address.path.last().map(|name| name.as_str()).unwrap_or_default();
@@ -38,16 +39,16 @@ pub(crate) async fn lock<P: Platform>(platform: &P, request: Request<'_>, upload
     let wanted = NewLock { address: request.address, scope, depth: reach, owner, timeout, media_type };
     let locked = locks::lock(platform, &wanted).await?;
     let status = if locked.created { StatusCode::CREATED } else { StatusCode::OK };
-    let mut response = answer(status, &locked.lock, platform.host().now());
+    let mut response = answer(status, &request.prefix, &locked.lock, platform.host().now());
     let token = format!("<{}>", locks::token(&locked.lock.id));
     set(response.headers_mut(), HeaderName::from_static("lock-token"), token);
     Ok(response)
 }
 
-fn answer(status: StatusCode, lock: &Lock, now: Timestamp) -> Response<Content> {
+fn answer(status: StatusCode, prefix: &Prefix, lock: &Lock, now: Timestamp) -> Response<Content> {
     let body = format!(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<D:prop xmlns:D=\"DAV:\"><D:lockdiscovery>{}</D:lockdiscovery></D:prop>",
-        super::locks::discovery([lock], now)
+        super::locks::discovery(prefix, [lock], now)
     );
     in_xml(status, Content::Plan(ReadPlan::inline(body)))
 }

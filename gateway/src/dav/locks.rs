@@ -4,25 +4,30 @@ use ledge_core::locks::{self, Depth, Lock, Root, Scope};
 use ledge_core::ports::Timestamp;
 
 use super::href::href;
+use super::prefix::Prefix;
 
 /// Which locks there may be: the inside of `supportedlock`.
 pub(super) const SUPPORTED: &str = "<D:lockentry><D:lockscope><D:exclusive/></D:lockscope><D:locktype><D:write/></D:locktype></D:lockentry>\
                      <D:lockentry><D:lockscope><D:shared/></D:lockscope><D:locktype><D:write/></D:locktype></D:lockentry>";
 
 /// The URL of where a lock begins; of one that begins above what the client sees, that of all that it sees.
-pub(super) fn root(root: &Root) -> String {
+pub(super) fn root(prefix: &Prefix, root: &Root) -> String {
     match &root.names {
-        Some(names) => href(names.iter().map(String::as_str), root.is_folder),
-        None => href([], true),
+        Some(names) => href(prefix, names.iter().map(String::as_str), root.is_folder),
+        None => href(prefix, [], true),
     }
 }
 
 /// The inside of `lockdiscovery`.
-pub(super) fn discovery<'a>(locks: impl IntoIterator<Item = &'a Lock>, now: Timestamp) -> String {
-    locks.into_iter().map(|lock| active(lock, now)).collect()
+pub(super) fn discovery<'a>(
+    prefix: &Prefix,
+    locks: impl IntoIterator<Item = &'a Lock>,
+    now: Timestamp,
+) -> String {
+    locks.into_iter().map(|lock| active(prefix, lock, now)).collect()
 }
 
-fn active(lock: &Lock, now: Timestamp) -> String {
+fn active(prefix: &Prefix, lock: &Lock, now: Timestamp) -> String {
     let scope = match lock.scope {
         Scope::Exclusive => "exclusive",
         Scope::Shared => "shared",
@@ -40,6 +45,6 @@ fn active(lock: &Lock, now: Timestamp) -> String {
          <D:lockroot><D:href>{root}</D:href></D:lockroot></D:activelock>",
         owner = lock.owner.as_deref().unwrap_or_default(),
         token = locks::token(&lock.id),
-        root = root(&lock.root),
+        root = root(prefix, &lock.root),
     )
 }

@@ -1,4 +1,5 @@
-//! `/dav/`: WebDAV over the same use cases as REST. One file per verb.
+//! `/dav/`: WebDAV over the same use cases as REST. One file per verb. The same tree is below
+//! `/remote.php/dav/files/{user}/`, where Nextcloud's clients look for it.
 //!
 //! A token's folder, its space, or its account's own space is what `/dav/` shows ([`ledge_core::mount`]). Who asks comes
 //! before everything: nothing is 404, and no body is read, before a token's form is right.
@@ -19,12 +20,14 @@ mod move_;
 mod options;
 mod patch;
 mod place;
+mod prefix;
 mod propfind;
 mod proppatch;
 mod props;
 mod put;
 mod timeout;
 mod unlock;
+mod uploads;
 mod xml;
 
 pub(crate) use copy::copy;
@@ -40,18 +43,21 @@ pub(crate) use propfind::propfind;
 pub(crate) use proppatch::proppatch;
 pub(crate) use put::put;
 pub(crate) use unlock::unlock;
+pub(crate) use uploads::{is_upload, upload};
+pub(crate) use xml::escape;
 
 use futures::stream::LocalBoxStream;
 use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode, header};
 use ledge_core::error::Error;
-use ledge_core::mount;
+use ledge_core::mount::{self, Mount};
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::Platform;
-use ledge_core::token::Protocol;
+use ledge_core::token::{Protocol, Token};
 use ledge_core::tree::Address;
 
 use crate::credentials;
+use prefix::Prefix;
 
 /// The body of an answer.
 pub(crate) enum Content {
@@ -68,30 +74,46 @@ pub(crate) type Answer = Result<Response<Content>, Failure>;
 pub(crate) struct Request<'a> {
     pub(crate) parts: &'a Parts,
     pub(crate) address: Address,
+    /// What its URL, and those in the answer, begin with.
+    pub(crate) prefix: Prefix,
     /// Whether its URL ends with a slash.
     pub(crate) names_collection: bool,
 }
 
-/// Whether a URL's path is below `/dav`.
+/// Whether a URL's path is WebDAV's.
 pub(crate) fn is_below(path: &str) -> bool {
-    path.strip_prefix("/dav").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    let below =
+        |prefix| path.strip_prefix(prefix).is_some_and(|rest: &str| rest.is_empty() || rest.starts_with('/'));
+    below("/dav") || below("/remote.php/dav")
 }
 
 /// Who asks, and what it is about. One round trip where the token wasn't seen before.
 pub(crate) async fn request<'a, P: Platform>(platform: &P, parts: &'a Parts) -> Result<Request<'a>, Failure> {
     let token = credentials::basic_or_bearer(&parts.headers)?.by(Protocol::WebDav);
-    let path = parts.uri.path().strip_prefix("/dav").unwrap_or_default();
+    let (prefix, path) = Prefix::split(parts.uri.path()).ok_or(Error::NotFound)?;
     let path_names = place::names(path)?;
-    let mount = mount::mount(platform, &token).await.map_err(|error| match error {
+    let mount = mounted(platform, &token, prefix.user()).await?;
+    let mut address = Address { token, space: mount.space, base: mount.base, path: path_names };
+    // Whatever the request does, it does with these tokens and under these conditions.
+    address.token = address.token.clone().submitting(if_header::submitted(parts, &address)?);
+    Ok(Request { parts, address, prefix, names_collection: path.is_empty() || path.ends_with('/') })
+}
+
+/// What the token's client sees. A URL that names a user must name the token's account.
+async fn mounted<P: Platform>(platform: &P, token: &Token, user: Option<&str>) -> Result<Mount, Failure> {
+    let mount = mount::mount(platform, token).await.map_err(|error| match error {
         Error::NotFound => {
             Failure::new(StatusCode::NOT_FOUND, "the account of this token has no space to show")
         }
         error => error.into(),
     })?;
-    let mut address = Address { token, space: mount.space, base: mount.base, path: path_names };
-    // Whatever the request does, it does with these tokens and under these conditions.
-    address.token = address.token.clone().submitting(if_header::submitted(parts, &address)?);
-    Ok(Request { parts, address, names_collection: path.is_empty() || path.ends_with('/') })
+    match user {
+        Some(user) if user != mount.account_name => {
+            let detail = "this token belongs to another account than the URL names";
+            Err(Failure::new(StatusCode::NOT_FOUND, detail))
+        }
+        _ => Ok(mount),
+    }
 }
 
 /// A 207 that is known before it is sent.

@@ -9,7 +9,8 @@ use ledge_core::properties::{self, Listing, Next, Resource, Root};
 
 use super::depth::{Depth, depth};
 use super::href::href;
-use super::props::{Wanted, propstats};
+use super::prefix::Prefix;
+use super::props::{Seen, Wanted, propstats};
 use super::xml::{self, Multistatus};
 use super::{Answer, Content, Failure, Request, body, in_xml, multistatus};
 
@@ -28,7 +29,7 @@ pub(crate) async fn propfind<P: Platform>(platform: &P, request: Request<'_>, up
     let wanted = xml::propfind(&body::read(upload).await?)?;
     let listing = Listing { address: request.address, children, dead: wanted.dead(), locks: wanted.locks() };
     let read = properties::read(platform, &listing).await?;
-    let writer = Writer { listing, wanted, root: read.root };
+    let writer = Writer { listing, wanted, root: read.root, prefix: request.prefix };
     let mut text = Multistatus::begin();
     writer.write(&mut text, &read.node, None);
     for child in &read.page.children {
@@ -67,12 +68,17 @@ struct Writer {
     listing: Listing,
     wanted: Wanted,
     root: Root,
+    prefix: Prefix,
 }
 
 impl Writer {
+    fn seen(&self) -> Seen<'_> {
+        Seen { root: self.root, prefix: &self.prefix }
+    }
+
     fn write(&self, text: &mut Multistatus, resource: &Resource, child: Option<&str>) {
         let above = self.listing.address.path.names().iter().map(|name| name.as_str());
-        let href = href(above.chain(child), resource.file.is_none());
-        text.response(&href, &propstats(resource, self.root, &self.wanted));
+        let href = href(&self.prefix, above.chain(child), resource.file.is_none());
+        text.response(&href, &propstats(resource, self.seen(), &self.wanted));
     }
 }

@@ -45,7 +45,7 @@ pub(crate) async fn proppatch<P: Platform>(
         }
     };
     let mut text = Multistatus::begin();
-    let href = href(path.iter().map(String::as_str), is_collection);
+    let href = href(&request.prefix, path.iter().map(String::as_str), is_collection);
     text.response(&href, &report(&instructions, &read, fails));
     let response: Response<_> = multistatus(text);
     Ok(response)

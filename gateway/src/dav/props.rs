@@ -4,12 +4,22 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use ledge_core::properties::{Resource, Root};
 
 use super::locks;
+use super::prefix::Prefix;
 use super::xml::{DAV, Name, element, escape};
 use crate::headers::{http_date, quoted, rfc3339_secs};
 
 const OWNCLOUD: &str = "http://owncloud.org/ns";
 /// The namespace in which Windows keeps its times.
 pub(super) const WIN32: &str = "urn:schemas-microsoft-com:";
+
+/// What the properties of all resources of an answer depend on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen<'a> {
+    /// What is asked of the space.
+    pub(super) root: Root,
+    /// Where the tree begins.
+    pub(super) prefix: &'a Prefix,
+}
 
 /// What a PROPFIND asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,9 +57,9 @@ const RARE: [(&str, &str); 6] = [
 
 /// The properties of a resource, in an order that simple clients want: those that there are, then those that there
 /// aren't.
-pub(super) fn propstats(resource: &Resource, root: Root, wanted: &Wanted) -> [(&'static str, String); 2] {
+pub(super) fn propstats(resource: &Resource, seen: Seen<'_>, wanted: &Wanted) -> [(&'static str, String); 2] {
     let (mut found, mut missing) = (String::new(), String::new());
-    let mut show = |name: &Name, or_missing: bool| match property(resource, root, name) {
+    let mut show = |name: &Name, or_missing: bool| match property(resource, seen, name) {
         Some(xml) => found.push_str(&xml),
         None if or_missing => missing.push_str(&element(name, "")),
         None => {}
@@ -65,7 +75,7 @@ pub(super) fn propstats(resource: &Resource, root: Root, wanted: &Wanted) -> [(&
                 show(name, true);
             }
         }
-        Wanted::Names => found = names(resource, root),
+        Wanted::Names => found = names(resource, seen),
     }
     [("200 OK</D:status>", found), ("404 Not Found</D:status>", missing)]
 }
@@ -90,18 +100,18 @@ impl Wanted {
 }
 
 /// The names of all that there are.
-fn names(resource: &Resource, root: Root) -> String {
+fn names(resource: &Resource, seen: Seen<'_>) -> String {
     let live =
         USUAL.iter().map(|local| dav(local)).chain(RARE.iter().map(|(space, local)| name(space, local)));
-    let live = live.filter(|name| property(resource, root, name).is_some());
+    let live = live.filter(|name| property(resource, seen, name).is_some());
     let dead = resource.dead.iter().map(|dead| name(&dead.namespace, &dead.name));
     live.chain(dead).map(|name| element(&name, "")).collect()
 }
 
 /// A property as an element.
-fn property(resource: &Resource, root: Root, name: &Name) -> Option<String> {
+fn property(resource: &Resource, seen: Seen<'_>, name: &Name) -> Option<String> {
     if is_live(name) {
-        return live(resource, root, name).map(|inner| element(name, &inner));
+        return live(resource, seen, name).map(|inner| element(name, &inner));
     }
     let dead = resource.dead.iter().find(|dead| dead.namespace == name.namespace && dead.name == name.local);
     dead.map(|dead| dead.xml.clone())
@@ -114,7 +124,7 @@ pub(super) fn is_live(name: &Name) -> bool {
 }
 
 /// The inside of a live property's element; None where the resource has none such.
-fn live(resource: &Resource, root: Root, name: &Name) -> Option<String> {
+fn live(resource: &Resource, seen: Seen<'_>, name: &Name) -> Option<String> {
     let file = resource.file.as_ref();
     let is_folder = file.is_none();
     let number = |number: u64| number.to_string();
@@ -127,9 +137,9 @@ fn live(resource: &Resource, root: Root, name: &Name) -> Option<String> {
         "getlastmodified" | "Win32LastModifiedTime" => http_date(resource.modified_at),
         "resourcetype" => if is_folder { "<D:collection/>" } else { "" }.to_owned(),
         "supportedlock" => locks::SUPPORTED.to_owned(),
-        "lockdiscovery" => locks::discovery(&resource.locks, root.asked_at),
-        "quota-used-bytes" if is_folder => number(root.used_bytes),
-        "quota-available-bytes" if is_folder => number(root.free_bytes?),
+        "lockdiscovery" => locks::discovery(seen.prefix, &resource.locks, seen.root.asked_at),
+        "quota-used-bytes" if is_folder => number(seen.root.used_bytes),
+        "quota-available-bytes" if is_folder => number(seen.root.free_bytes?),
         "id" => resource.id.to_string(),
         "checksums" => checksums(resource)?,
         _ => return None,

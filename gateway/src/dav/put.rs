@@ -10,7 +10,7 @@ use super::{Answer, Failure, Request, empty};
 use crate::headers::{content_length, content_range, http_date, oc_checksum, quoted, set, text};
 use crate::rest;
 
-const OC_MTIME: HeaderName = HeaderName::from_static("x-oc-mtime");
+pub(super) const OC_MTIME: HeaderName = HeaderName::from_static("x-oc-mtime");
 const EXPECTED_LENGTH: HeaderName = HeaderName::from_static("x-expected-entity-length");
 
 /// 201 where it is new, 204 where it was there; both with its entity tag.
@@ -60,7 +60,7 @@ async fn put_part<P: Platform, U: Upload>(platform: &P, request: &Request<'_>, u
 }
 
 /// The modification time, in seconds since 1970; fractions count, and a time before then is that moment.
-fn modified_at(headers: &HeaderMap) -> Result<Option<Timestamp>, Failure> {
+pub(super) fn modified_at(headers: &HeaderMap) -> Result<Option<Timestamp>, Failure> {
     const YEAR_10000_SECS: f64 = 253_402_300_800.0;
     let Some(text) = text(headers, &OC_MTIME) else { return Ok(None) };
     let secs: Option<f64> = text.trim().parse().ok().filter(|secs| *secs < YEAR_10000_SECS);

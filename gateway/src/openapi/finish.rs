@@ -53,7 +53,9 @@ pub(super) fn finish(document: &mut OpenApi) {
 }
 
 fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
-    [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete].into_iter().flatten()
+    [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete, &mut item.options]
+        .into_iter()
+        .flatten()
 }
 
 fn complete(operation: &mut Operation, path: &str) {

@@ -59,6 +59,7 @@ pub fn generate() -> String {
         ("spaces", rest::spaces::Documented::openapi()),
         ("tokens", rest::tokens::Documented::openapi()),
         ("trash", rest::trash::Documented::openapi()),
+        ("uploads", rest::uploads::Documented::openapi()),
         ("versions", rest::versions::Documented::openapi()),
     ] {
         finish::name(&mut part, tag);

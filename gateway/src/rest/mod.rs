@@ -19,6 +19,7 @@ pub(crate) mod search;
 pub(crate) mod spaces;
 pub(crate) mod tokens;
 pub(crate) mod trash;
+pub(crate) mod uploads;
 pub(crate) mod versions;
 
 pub(crate) use once::once;

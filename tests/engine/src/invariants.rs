@@ -35,8 +35,15 @@ pub async fn check(drive: &Drive) {
               where n.kind = 'file' and v.id is null",
         ),
         (
-            "every blob has a version",
-            "select count(*) as it from blobs b where not exists (select 1 from versions v where v.blob_id = b.id)",
+            "every blob has a version, or is what has arrived of an upload",
+            "select count(*) as it from blobs b where not exists (select 1 from versions v where v.blob_id = b.id)
+                and not exists (select 1 from uploads u where u.blob_id = b.id)
+                and not exists (select 1 from upload_parts p where p.blob_id = b.id)",
+        ),
+        (
+            "what uploads may become is reserved",
+            "select reserved_bytes - (select coalesce(sum(u.reserved_bytes), 0) from uploads u where u.space_id = s.id)
+                    as it from spaces s",
         ),
         ("no page without a blob", "select count(*) as it from pages p where not exists (
             select 1 from blobs b, json_each(b.pages) e where json_extract(e.value, '$[1]') = p.id)"),

@@ -174,6 +174,7 @@ fn no_statement_scans_a_table() {
         assert_eq!(drive.send(&platform, drive.request("DELETE", "trash", b"")).await.status, 204);
         locks(&drive, &platform).await;
         jobs(&drive, &platform).await;
+        uploads(&drive, &platform).await;
 
         let Some(Value::Text(space)) = drive.column("select id as it from spaces").await.pop() else {
             unreachable!("there is a space")
@@ -267,6 +268,55 @@ where
         }
         assert_eq!(drive.send(platform, request).await.status, status, "{method} {path}");
     }
+}
+
+/// Every kind of request about uploads in parts.
+async fn uploads<P>(drive: &Drive, platform: &P)
+where
+    P: Platform,
+    P::Host: Host<Body = Body>,
+{
+    let send = async |method: &str, url: &str, headers: &[(&'static str, String)], body: &'static [u8]| {
+        let mut request = drive.request(method, "", body);
+        *request.uri_mut() = url.parse().unwrap();
+        request.headers_mut().insert("tus-resumable", "1.0.0".parse().unwrap());
+        for (name, value) in headers {
+            request.headers_mut().insert(*name, value.parse().unwrap());
+        }
+        let answer = drive.send(platform, request).await;
+        assert!(answer.status < 300, "{method} {url}: {:?}", String::from_utf8_lossy(&answer.body));
+        answer.headers.get("location").map(|url| url.to_str().unwrap().to_owned()).unwrap_or_default()
+    };
+    let large: &'static [u8] = noise(7, 9 << 20).leak();
+    let length = |length: usize| ("upload-length", length.to_string());
+    let metadata = || ("upload-metadata", "path dXBsb2FkZWQ=".to_owned());
+    let part = |offset: usize| {
+        [
+            ("upload-offset", offset.to_string()),
+            ("content-type", "application/offset+octet-stream".to_owned()),
+        ]
+    };
+    let url = send("POST", "/api/v1/uploads", &[length(large.len()), metadata()], b"").await;
+    for (from, to) in [(0, 10), (10, 9_000_000), (9_000_000, large.len())] {
+        send("HEAD", &url, &[], b"").await;
+        send("PATCH", &url, &part(from), &large[from..to]).await;
+    }
+    let partial = ("upload-concat", "partial".to_owned());
+    let url = send("POST", "/api/v1/uploads", &[length(300_000), partial], b"").await;
+    send("PATCH", &url, &part(0), &large[..300_000]).await;
+    send("POST", "/api/v1/uploads", &[("upload-concat", format!("final;{url}")), metadata()], b"").await;
+    let url = send("POST", "/api/v1/uploads", &[length(1), metadata()], b"").await;
+    send("DELETE", &url, &[], b"").await;
+    let folder = "/remote.php/dav/uploads/admin/folder";
+    send("MKCOL", folder, &[], b"").await;
+    for part in ["1", "2", "2"] {
+        send("PUT", &format!("{folder}/{part}"), &[], &large[..500_000]).await;
+    }
+    send("PROPFIND", folder, &[], b"").await;
+    send("PROPFIND", "/remote.php/dav/uploads/admin/", &[], b"").await;
+    let to = ("destination", "/remote.php/dav/files/admin/joined".to_owned());
+    send("MOVE", &format!("{folder}/.file"), &[to], b"").await;
+    ledge_core::uploads::expire(platform, 10).await.unwrap();
 }
 
 /// Every kind of request about locks, and a change with a condition; what they refuse or remove is proved elsewhere.

@@ -7,7 +7,8 @@ mod write;
 
 pub(super) use read::parse;
 pub(super) use request::{Instruction, LockInfo, lockinfo, propertyupdate, propfind};
-pub(super) use write::{Multistatus, element, escape};
+pub(crate) use write::escape;
+pub(super) use write::{Multistatus, element};
 
 /// The namespace of WebDAV's own elements.
 pub(super) const DAV: &str = "DAV:";

@@ -9,7 +9,7 @@ const PREFIXES: [(&str, &str); 3] =
     [("D", "DAV:"), ("oc", "http://owncloud.org/ns"), ("Z", "urn:schemas-microsoft-com:")];
 
 /// Text, safe in an element or a quoted attribute. Characters that XML can't hold become U+FFFD.
-pub(in crate::dav) fn escape(text: &str) -> Cow<'_, str> {
+pub(crate) fn escape(text: &str) -> Cow<'_, str> {
     let is_special = |c: char| {
         matches!(c, '&' | '<' | '>' | '"' | '\'' | '\u{fffe}' | '\u{ffff}')
             || (c < ' ' && !matches!(c, '\n' | '\t'))

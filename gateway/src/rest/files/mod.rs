@@ -9,7 +9,7 @@ mod put;
 pub(crate) use delete::delete;
 pub(crate) use get::{get, read};
 pub(crate) use patch::patch;
-pub(crate) use put::{SavedFile, media_type, put, saved_file, saving};
+pub(crate) use put::{SavedFile, media_type, media_type_or_guess, put, saved_file, saving};
 
 /// What the API's document says of these routes.
 #[derive(utoipa::OpenApi)]

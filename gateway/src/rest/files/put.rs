@@ -142,9 +142,14 @@ const MAX_MEDIA_TYPE_BYTES: usize = 255;
 pub(crate) fn media_type(given: Option<&HeaderValue>, name: &str) -> Result<String> {
     let given =
         given.map(|value| value.to_str().map_err(|_| Error::invalid("Content-Type", "expected ASCII")));
-    match given.transpose()?.map(str::trim) {
+    media_type_or_guess(given.transpose()?, "Content-Type", name)
+}
+
+/// The same for a text that came in `field`.
+pub(crate) fn media_type_or_guess(given: Option<&str>, field: &'static str, name: &str) -> Result<String> {
+    match given.map(str::trim) {
         Some(given) if given.len() > MAX_MEDIA_TYPE_BYTES || !given.contains('/') => {
-            Err(Error::invalid("Content-Type", "expected a media type of at most 255 bytes"))
+            Err(Error::invalid(field, "expected a media type of at most 255 bytes"))
         }
         Some(given) if given != "application/x-www-form-urlencoded" => Ok(given.to_owned()),
         _ => Ok(mime_guess::from_path(name).first_or_octet_stream().to_string()),
