@@ -2,4 +2,5 @@
 
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
 
+mod backups;
 mod jobs;

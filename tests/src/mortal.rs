@@ -18,6 +18,15 @@ use crate::{Drive, Reply};
 /// `{"program": …, "arguments": […, "{state}", …], "folder": …, "variables": {…}, "template": … or null}`.
 const HOW: &str = "LEDGE_TEST_START";
 
+/// How to bring back a lost database, in JSON:
+/// `{"database": …, "program": …, "arguments": […, "{state}", "{backup}", …], "variables": {…}}`.
+const RESTORE: &str = "LEDGE_TEST_RESTORE";
+
+fn restoring() -> Value {
+    let how = std::env::var(RESTORE).unwrap_or_else(|_| panic!("{RESTORE} is not set: run cargo xtask test"));
+    serde_json::from_str(&how).expect("JSON")
+}
+
 static CLIENT: LazyLock<Client> = LazyLock::new(|| {
     let client = Client::builder().pool_max_idle_per_host(0).timeout(Duration::from_secs(300));
     client.build().expect("a client")
@@ -86,6 +95,39 @@ impl Mortal {
         let killed = Command::new("kill").args(["-KILL", "--", &group]).status();
         assert!(killed.is_ok_and(|status| status.success()), "there is a program kill");
         let _its_end = child.wait();
+    }
+
+    /// Loses the database, of a server that was killed.
+    pub fn lose_database(&self) {
+        assert!(self.child.is_none(), "a server holds it");
+        let how = restoring();
+        let name = how["database"].as_str().expect("a path");
+        for end in ["", "-wal", "-shm"] {
+            let path = self.state.join(format!("{name}{end}"));
+            if path.is_dir() {
+                std::fs::remove_dir_all(path).expect("it can go");
+            } else if path.exists() {
+                std::fs::remove_file(path).expect("it can go");
+            }
+        }
+    }
+
+    /// Runs the host's command that brings a lost database back; what it said, where it failed.
+    pub fn restore(&self, backup: &str) -> Result<(), String> {
+        let how = restoring();
+        let text = |value: &Value| {
+            let text = value.as_str().expect("a text").replace("{state}", &self.state.to_string_lossy());
+            text.replace("{backup}", backup)
+        };
+        let mut command = Command::new(text(&how["program"]));
+        command.args(how["arguments"].as_array().expect("a list").iter().map(text));
+        command.current_dir(self.how["folder"].as_str().expect("a path"));
+        for (name, value) in how["variables"].as_object().expect("an object") {
+            command.env(name, text(value));
+        }
+        let output = command.stdin(Stdio::null()).output().expect("the program");
+        let said = [output.stdout, output.stderr].concat();
+        if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&said).into_owned()) }
     }
 
     /// A request about something of the server's: `/api/v1/jobs`.

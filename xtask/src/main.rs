@@ -16,6 +16,7 @@ mod local;
 mod openapi;
 mod process;
 mod report;
+mod restore;
 mod server;
 mod setup;
 mod stamp;
@@ -37,6 +38,12 @@ cargo xtask COMMAND
   openapi                   write gateway/openapi.json anew, from the handlers
   workerd --state DIR --worker CONFIG=BUILD_DIR ... [--port N]
                             run built Workers in workerd, by hand
+  restore --data DIR [--backup ID]
+                            bring a lost database back, out of a dump in DIR/objects
+  restore --d1 --persist-to DIR|--remote --backup ID [--objects FOLDER]
+                            the same for D1, which must be empty; docs/BACKUP.md has the steps
+  doctor --data DIR [--content]
+                            find out whether database and bucket fit together
   clients --url URL --token TOKEN
                             run the WebDAV clients against a server, by hand";
 
@@ -71,6 +78,8 @@ fn run() -> Result<()> {
             arguments.end()?;
             openapi::run()
         }
+        Some("restore") => restore::run(restore::Options::parse(arguments)?),
+        Some("doctor") => restore::doctor(arguments),
         Some("workerd") => workerd::run_by_hand(arguments),
         Some("help" | "--help" | "-h") => {
             println!("{USAGE}");

@@ -38,7 +38,7 @@ pub(super) fn start_local(programs: &Programs, name: &str) -> Result<Running> {
 /// Runs the suite against the Workers in workerd.
 pub(super) fn on_workerd(programs: &Programs, full: bool) -> Result<Verdicts> {
     let administrator = template(programs)?;
-    let crashing = || crash::on_workerd(Path::new(TEMPLATE), &administrator);
+    let crashing = || crash::on_workerd(programs, Path::new(TEMPLATE), &administrator);
     run(programs, full, |program| start_workerd(&program.target, &administrator), crashing)
 }
 

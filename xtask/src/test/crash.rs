@@ -31,11 +31,22 @@ pub(super) fn local(programs: &Programs) -> Result<Environment> {
         ["serve", "--json", "--until-stdin-closes", "--listen", "127.0.0.1:0", "--tick-secs", TICK_SECS];
     let arguments: Vec<&str> = arguments.into_iter().chain(["--data", "{state}"]).collect();
     let variables: Value = VARIABLES.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
-    environment("local", &programs.ledge.display().to_string(), &arguments, variables, None)
+    let ledge = programs.ledge.display().to_string();
+    let mut environment = environment("local", &ledge, &arguments, variables, None)?;
+    // What is lost with the database, and what brings it back.
+    let restore = json!({
+        "database": "ledge.db", "program": ledge, "arguments": ["restore", "--data", "{state}"], "variables": {},
+    });
+    environment.push(("LEDGE_TEST_RESTORE", restore.to_string()));
+    Ok(environment)
 }
 
 /// How to start the Workers over a copy of the template.
-pub(super) fn on_workerd(template: &Path, administrator: &Administrator) -> Result<Environment> {
+pub(super) fn on_workerd(
+    programs: &Programs,
+    template: &Path,
+    administrator: &Administrator,
+) -> Result<Environment> {
     let mut arguments = vec!["xtask/js/workerd.mjs".to_owned(), "--state".to_owned(), "{state}".to_owned()];
     arguments.extend(["--tick-secs".to_owned(), TICK_SECS.to_owned()]);
     for (name, value) in VARIABLES {
@@ -50,6 +61,17 @@ pub(super) fn on_workerd(template: &Path, administrator: &Administrator) -> Resu
     let variables = json!({ "PATH": path.to_string_lossy(), "WRANGLER_SEND_METRICS": "false" });
     let node = npm.join("node").display().to_string();
     let mut environment = environment("workerd", &node, &arguments, variables, Some(template))?;
+    let itself = std::env::current_exe().context("can't tell this program's path")?;
+    let here = std::env::current_dir().context("can't tell the working directory")?;
+    let restore = json!({
+        "database": "v3/d1", "program": itself.display().to_string(),
+        "arguments": ["restore", "--d1", "--persist-to", "{state}", "--backup", "{backup}"],
+        "variables": {
+            "CARGO_MANIFEST_DIR": here.join("xtask").display().to_string(),
+            "LEDGE_PROGRAM": std::path::absolute(&programs.ledge).context("can't tell a path")?.display().to_string(),
+        },
+    });
+    environment.push(("LEDGE_TEST_RESTORE", restore.to_string()));
     environment.push(("LEDGE_TEST_TOKEN", administrator.token.clone()));
     environment.push(("LEDGE_TEST_SPACE", administrator.space.clone()));
     Ok(environment)

@@ -8,6 +8,7 @@
     reason = "test code"
 )]
 
+mod days;
 mod drill;
 mod faults;
 mod moment;
