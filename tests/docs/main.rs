@@ -95,20 +95,30 @@ fn expect_success((output, runs): (Output, usize), at_least: usize) {
     assert!(runs >= at_least && at_least > 0, "{runs} of {at_least} calls of curl were made: {said}");
 }
 
-#[test]
-fn every_command_of_the_api_manual_works_as_it_stands() {
-    let manual = fs::read_to_string(root().join("docs/API.md")).unwrap();
+/// Runs a manual's commands in order.
+fn run_manual(name: &str) {
+    let manual = fs::read_to_string(root().join(format!("docs/{name}.md"))).unwrap();
     let mut script = String::new();
     let mut expected = 0;
     for block in blocks(&manual) {
         if let Some(reason) = &block.reason {
-            println!("docs/API.md, line {}, is not run: {reason}", block.line);
+            println!("docs/{name}.md, line {}, is not run: {reason}", block.line);
             continue;
         }
         expected += calls(&block.text);
         script += &format!("block={}\n{}", block.line, block.text);
     }
-    expect_success(bash("api", &script), expected);
+    expect_success(bash(name, &script), expected);
+}
+
+#[test]
+fn every_command_of_the_api_manual_works_as_it_stands() {
+    run_manual("API");
+}
+
+#[test]
+fn the_commands_about_backups_work_as_they_stand() {
+    run_manual("BACKUP");
 }
 
 #[test]

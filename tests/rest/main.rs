@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
 
 mod auth;
+mod backups;
 mod budgets;
 mod changes;
 mod cors;

@@ -339,6 +339,7 @@ fn every_route_answers_every_kind_of_token() {
         (Needs::Trash, "GET", trash, "", 200),
         (Needs::Tokens, "GET", jobs, "", 200),
         (Needs::Admin, "GET", Drive::absolute("/api/v1/admin/jobs"), "", 200),
+        (Needs::Admin, "GET", Drive::absolute("/api/v1/admin/backups"), "", 200),
         (Needs::Tokens, "GET", tokens_url(), "", 200),
         (Needs::Grant, "POST", tokens_url(), "{\"name\":\"made\"}", 201),
         (Needs::Revoke, "DELETE", revoke_url(&victim), "", 204),
