@@ -110,6 +110,29 @@ fn an_administrator_sees_how_the_lanes_are_doing() {
     assert_eq!(lanes[0]["oldest_at"], Value::Null);
 }
 
+#[test]
+fn messages_that_are_doubled_do_the_work_once() {
+    let url = Drive::absolute("/api/v1/admin/backups");
+    let asked = Reply::to(Drive::signed("POST", &url));
+    assert_eq!(asked.status, 202);
+    let path = Drive::absolute(asked.header("location"));
+    for _ in 0..20 {
+        // Each sends a message, as long as the job isn't over.
+        let again = Reply::to(Drive::signed("POST", &format!("{path}/retry")));
+        assert!([200, 409].contains(&again.status), "{}", again.status);
+    }
+    let job = Drive::wait_for("the job is over", || {
+        let job = Reply::to(Drive::signed("GET", &path)).json();
+        (!job["finished_at"].is_null()).then_some(job)
+    });
+    assert_eq!((&job["state"], &job["attempts"]), (&json!("done"), &json!(1)), "{job}");
+    let dumps = Reply::to(Drive::signed("GET", &url)).json();
+    let dumps = dumps["backups"].as_array().unwrap().iter();
+    let made: Vec<&Value> = dumps.filter(|dump| dump["id"] == job["id"]).collect();
+    assert_eq!(made.len(), 1);
+    assert_eq!(made[0]["rows"], job["result"]["rows"]);
+}
+
 /// Saves a body with a wrong digest: what it stored is discarded by a job.
 fn fail_to_save(drive: &Drive) {
     let wrong = "sha-256=:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=:";
