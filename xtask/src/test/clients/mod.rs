@@ -6,6 +6,7 @@ mod cadaver;
 mod davfs2;
 mod litmus;
 mod rclone;
+mod uploads;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -55,8 +56,13 @@ pub(super) fn run(clients: &Clients, host: &'static str, url: &str, token: &str)
 
 type Client = fn(&Clients, &Site<'_>) -> Result<Verdicts>;
 
-const CLIENTS: [(&str, Client); 4] =
-    [("litmus", litmus::run), ("rclone", rclone::run), ("cadaver", cadaver::run), ("davfs2", davfs2::run)];
+const CLIENTS: [(&str, Client); 5] = [
+    ("litmus", litmus::run),
+    ("rclone", rclone::run),
+    ("cadaver", cadaver::run),
+    ("davfs2", davfs2::run),
+    ("uploads", uploads::run),
+];
 
 /// Where a client connects, and where it works.
 struct Site<'a> {
