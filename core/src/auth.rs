@@ -164,6 +164,9 @@ pub const STILL_WRITES_IN: &str = still_writes!(
 /// that nothing refers to yet.
 pub(crate) const STILL_UPLOADS: &str = still_writes!("true");
 
+/// A condition in SQL: the token ?1 may still write to all of the space ?2 at the time ?3, by REST.
+pub(crate) const STILL_WRITES_ALL: &str = still_writes!("k.folder_id is null and k.protocols <> 'webdav'");
+
 /// A condition in SQL: the token ?1 may still end what others hold in the space ?2 at the time ?3, and change the space
 /// itself.
 pub(crate) const STILL_OWNS: &str = still_writes!("k.folder_id is null and m.role = 'owner'");

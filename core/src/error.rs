@@ -3,6 +3,7 @@
 //! Rules: messages are lower case without a full stop and name the input; bad input names its field; whoever may
 //! not know that a thing exists gets [`Error::NotFound`]; the gateway turns kinds into HTTP in exactly one place.
 
+use crate::digest::Sha256;
 use crate::locks::Root;
 use crate::ports::{BucketError, DbError, UploadError};
 
@@ -85,6 +86,12 @@ pub enum Error {
         verb: &'static str,
         /// How many may be.
         limit: u64,
+    },
+    /// Chunks that a list names aren't known in the space: send them in a pack, and the list again.
+    #[error("chunks are missing: {}", chunks_missing(hashes))]
+    ChunksMissing {
+        /// Their hashes, each once: the first [`MAX_NAMED`].
+        hashes: Vec<Sha256>,
     },
     /// A body that is read as a whole, JSON say, is longer than that.
     #[error("body: the limit is {limit_bytes} bytes")]
@@ -185,7 +192,13 @@ pub enum Unavailable {
         /// For the log, not for the client.
         cause: String,
     },
+    /// Content that was found to be there already has been removed since.
+    #[error("content that was found to be there already has been removed since")]
+    SegmentsGone,
 }
+
+/// How many missing chunks an error names: who has sent them asks again.
+pub const MAX_NAMED: usize = 8192;
 
 /// A use case's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -194,6 +207,11 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 fn list(roots: &[Root]) -> String {
     let more = if roots.len() > 3 { ", …" } else { "" };
     roots.iter().take(3).map(ToString::to_string).collect::<Vec<_>>().join(", ") + more
+}
+
+fn chunks_missing(hashes: &[Sha256]) -> String {
+    let more = if hashes.len() > 1 { format!(" and {} more", hashes.len() - 1) } else { String::new() };
+    hashes.first().map(ToString::to_string).unwrap_or_default() + &more
 }
 
 impl Error {

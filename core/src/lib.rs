@@ -21,6 +21,7 @@ pub mod backup;
 pub(crate) mod blobs;
 pub mod bootstrap;
 pub mod changes;
+pub mod delta;
 pub mod doctor;
 pub mod files;
 pub mod folders;

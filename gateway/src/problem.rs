@@ -1,7 +1,7 @@
 //! Errors as HTTP: the only place that maps one to the other. Bodies are RFC 9457 problems with a stable `code`.
 
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
-use ledge_core::error::{Conflict, Error, Unavailable};
+use ledge_core::error::{Conflict, Error, MAX_NAMED, Unavailable};
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::Host;
 use serde::Serialize;
@@ -21,6 +21,9 @@ struct Problem<'a> {
     /// Which operation of a batch, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     operation: Option<usize>,
+    /// The chunks that are to be sent.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    missing: &'a [String],
 }
 
 /// The answer to a request that failed.
@@ -35,7 +38,11 @@ pub(crate) fn response(host: &impl Host, error: &Error) -> Response<ReadPlan> {
         Error::Invalid { field, .. } => Some(*field),
         _ => None,
     };
-    let mut response = build(status, code, &detail, (field, operation));
+    let missing: Vec<String> = match error {
+        Error::ChunksMissing { hashes } => hashes.iter().take(MAX_NAMED).map(ToString::to_string).collect(),
+        _ => Vec::new(),
+    };
+    let mut response = build(status, code, &detail, &Members { field, operation, missing: &missing });
     let headers = response.headers_mut();
     if let Error::Unauthenticated = error {
         headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"ledge\""));
@@ -109,6 +116,7 @@ pub(crate) const CODES: &[&str] = &[
     "secret_shown_once",
     "idempotency_key_reused",
     "parent_gone",
+    "chunks_missing",
     "resync",
     "too_many_nodes",
     "body_too_large",
@@ -157,6 +165,7 @@ fn status_and_code(error: &Error) -> (StatusCode, &'static str) {
             },
         ),
         Error::ParentGone { .. } => (StatusCode::CONFLICT, "parent_gone"),
+        Error::ChunksMissing { .. } => (StatusCode::CONFLICT, "chunks_missing"),
         Error::ChangesGone => (StatusCode::GONE, "resync"),
         Error::BodyTooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
         Error::TooManyNodes { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "too_many_nodes"),
@@ -181,15 +190,18 @@ pub(crate) fn no_route() -> Response<ReadPlan> {
 
 /// A problem that comes from HTTP itself and not from a use case.
 pub(crate) fn plain(status: StatusCode, code: &str, detail: &str) -> Response<ReadPlan> {
-    build(status, code, detail, (None, None))
+    build(status, code, detail, &Members::default())
 }
 
-fn build(
-    status: StatusCode,
-    code: &str,
-    detail: &str,
-    (field, operation): (Option<&str>, Option<usize>),
-) -> Response<ReadPlan> {
+/// What some problems have beside the usual members.
+#[derive(Default)]
+struct Members<'a> {
+    field: Option<&'a str>,
+    operation: Option<usize>,
+    missing: &'a [String],
+}
+
+fn build(status: StatusCode, code: &str, detail: &str, members: &Members<'_>) -> Response<ReadPlan> {
     debug_assert!(CODES.contains(&code), "CODES lacks {code:?}");
     let problem = Problem {
         r#type: format!("urn:ledge:problem:{code}"),
@@ -197,8 +209,9 @@ fn build(
         status: status.as_u16(),
         code,
         detail,
-        field,
-        operation,
+        field: members.field,
+        operation: members.operation,
+        missing: members.missing,
     };
     let mut response = Response::new(ReadPlan::inline(serde_json::to_vec(&problem).unwrap_or_default()));
     *response.status_mut() = status;

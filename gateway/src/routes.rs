@@ -22,6 +22,8 @@ pub(crate) struct Matched<'a> {
 enum Resource {
     Append,
     Changes,
+    Chunking,
+    ChunksMissing,
     Concat,
     Docs,
     DocsFile,
@@ -43,6 +45,7 @@ enum Resource {
     Ocs,
     OpenApi,
     Search,
+    Segments,
     Space,
     Spaces,
     Token,
@@ -75,6 +78,9 @@ const ROUTES: &[(Resource, &str, &str)] = &[
     (Resource::TrashedRestore, "/api/v1/spaces/{space}/trash/{id}/restore",   "POST"),
     (Resource::Locks,          "/api/v1/spaces/{space}/locks",                "GET, HEAD"),
     (Resource::Lock,           "/api/v1/spaces/{space}/locks/{id}",           "DELETE"),
+    (Resource::ChunksMissing,  "/api/v1/spaces/{space}/chunks/missing",       "POST"),
+    (Resource::Segments,       "/api/v1/spaces/{space}/segments",             "POST"),
+    (Resource::Chunking,       "/api/v1/chunking",                            "GET, HEAD"),
     (Resource::Search,         "/api/v1/spaces/{space}/search/{path}",        "GET, HEAD"),
     (Resource::Versions,       "/api/v1/spaces/{space}/versions/{path}",      "GET, HEAD, POST, PATCH, DELETE"),
     (Resource::Jobs,           "/api/v1/jobs",                                "GET, HEAD"),
@@ -200,6 +206,10 @@ async fn rest<P: Platform, U: Upload>(
 
         (Resource::Locks, &Method::GET | &Method::HEAD) => rest::locks::list(platform, matched).await,
         (Resource::Lock, &Method::DELETE) => rest::locks::delete(platform, matched).await,
+
+        (Resource::ChunksMissing, &Method::POST) => rest::delta::missing(platform, matched, upload).await,
+        (Resource::Segments, &Method::POST) => rest::delta::segments(platform, matched, upload).await,
+        (Resource::Chunking, &Method::GET | &Method::HEAD) => rest::delta::chunking(&matched),
 
         (Resource::Search, &Method::GET | &Method::HEAD) => rest::search::get(platform, matched).await,
 

@@ -122,6 +122,11 @@ fn every_command_of_the_manual_of_uploads_works_as_it_stands() {
 }
 
 #[test]
+fn every_command_of_the_manual_of_delta_saves_works_as_it_stands() {
+    run_manual("DELTA");
+}
+
+#[test]
 fn the_commands_about_backups_work_as_they_stand() {
     run_manual("BACKUP");
 }

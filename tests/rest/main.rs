@@ -7,6 +7,7 @@ mod backups;
 mod budgets;
 mod changes;
 mod cors;
+mod delta;
 mod files;
 mod folder_tokens;
 mod folders;

@@ -13,6 +13,7 @@
 
 mod content;
 mod dav;
+pub mod delta;
 mod drive;
 mod mortal;
 mod server;

@@ -11,7 +11,7 @@ mod edit;
 mod etag;
 mod new;
 mod replay;
-mod rows;
+pub(crate) mod rows;
 mod tail;
 
 pub(crate) use base::{Base, Reach, STATEMENTS, at, by_id, keyed_page, tail_of};

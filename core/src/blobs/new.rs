@@ -6,6 +6,7 @@ use std::ops::Range;
 use base64::{Engine, engine::general_purpose::STANDARD};
 
 use super::rows;
+use crate::chunk::CHUNKER;
 use crate::error::{Error, Result};
 use crate::ids::BlobId;
 use crate::ingest::{Content, Ingest, NewChunk, NewSegment, Received, Store};
@@ -169,7 +170,7 @@ impl NewBlob {
         if !reused.is_empty() {
             statements.push(rows::revive(&reused, row.now)?);
         }
-        statements.extend(rows::chunks(chunks, row.space_key, row.now)?);
+        statements.extend(rows::chunks(chunks, row.space_key, CHUNKER, row.now)?);
         statements.extend(rows::pages(pages)?);
         statements.push(self.blob(row)?);
         statements.extend(self.ingest.as_ref().map(Ingest::close));

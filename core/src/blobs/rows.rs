@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use crate::chunk::CHUNKER;
 use crate::error::Result;
 use crate::ingest::{NewChunk, NewSegment};
 use crate::manifest::{self, Extent};
@@ -33,7 +32,7 @@ pub(crate) fn for_each_piece<T: serde::Serialize>(
 
 /// Segments that were put. Those that no page names are needed no more: an edit that was made twice, since others were
 /// faster, has left them.
-pub(super) fn segments(
+pub(crate) fn segments(
     segments: &[NewSegment],
     named: &HashSet<u64>,
     now: Timestamp,
@@ -62,8 +61,14 @@ pub(super) fn revive(reused: &[u64], now: Timestamp) -> Result<Statement> {
     .bind(now))
 }
 
-/// Another upload may have stored the same chunk meanwhile: then the index keeps that one, and both stay readable.
-pub(super) fn chunks(chunks: &[NewChunk], space_key: i64, now: Timestamp) -> Result<Vec<Statement>> {
+/// Another upload may have stored the same chunk meanwhile: then the index keeps that one, and both stay readable. One that
+/// is on its way out gives way, or who sends a chunk anew, since it was gone, would find it gone again.
+pub(crate) fn chunks(
+    chunks: &[NewChunk],
+    space_key: i64,
+    chunker: u32,
+    now: Timestamp,
+) -> Result<Vec<Statement>> {
     let rows = chunks.iter().map(|chunk| (&chunk.hash, chunk.extent));
     for_each_piece(rows, |json| {
         Statement::new(
@@ -72,11 +77,14 @@ pub(super) fn chunks(chunks: &[NewChunk], space_key: i64, now: Timestamp) -> Res
                     json_extract(value, '$[1][1]'), json_extract(value, '$[1][2]'),
                     json_extract(value, '$[1][3]'), ?3, ?4
                from json_each(?1) where true
-             on conflict (space, hash) do nothing",
+             on conflict (space, hash) do update
+                set segment = excluded.segment, offset = excluded.offset, length = excluded.length,
+                    crc32 = excluded.crc32, chunker = excluded.chunker, seen_at = excluded.seen_at
+              where exists (select 1 from segments s where s.id = chunks.segment and s.state = 'deleting')",
         )
         .bind(json)
         .bind(space_key)
-        .bind(i64::from(CHUNKER))
+        .bind(i64::from(chunker))
         .bind(now)
     })
 }

@@ -4,12 +4,14 @@
 //! recognised again. The parameters below therefore have an id that is stored with each chunk, the crate is pinned
 //! exactly, and golden vectors hold both in place.
 
+mod cutter;
 mod rechunk;
 
 use std::ops::Range;
 
 use fastcdc::v2020::{self, Normalization};
 
+pub use cutter::Cutter;
 pub use rechunk::{Rechunk, Span, Wants};
 
 /// The id of the parameters below.

@@ -123,8 +123,6 @@ impl Commit<'_> {
         Ok(batch)
     }
 
-    /// Without a quota there is room for what every database and every JSON reader can count: files full of holes cost
-    /// nothing, but count.
     fn guard(&self) -> Statement {
         let sql = format!(
             "insert into guard (why) select why from (select case
@@ -132,10 +130,6 @@ impl Commit<'_> {
                when not {parent_lives} then 'parent_gone'
                when (select id from nodes where parent_id = ?4 and name_nfc = ?5 and trashed_at is null) is not ?6
                  or (select version_id from nodes where id = ?6) is not ?7 then 'target_changed'
-               when (select used_bytes + reserved_bytes + ?8 - coalesce((
-                        select b.size_bytes from versions v cross join blobs b on b.id = v.blob_id
-                         where v.id = ?9 and v.label is null), 0) > coalesce(quota_bytes, 9007199254740991)
-                       from spaces where id = ?2) then 'quota_exceeded'
              end as why) where why is not null",
             still_writes = auth::STILL_WRITES_IN,
             parent_lives = tree::PARENT_LIVES,
@@ -148,12 +142,17 @@ impl Commit<'_> {
             .bind(self.name.nfc())
             .bind(self.replaces.map(|(node, _)| node))
             .bind(self.replaces.map(|(_, version)| version))
-            .bind(self.content.size_bytes())
-            .bind(self.absorbed().map(|(version, _)| version))
     }
 
-    fn absorbed(&self) -> Option<(&VersionId, &BlobId)> {
-        self.appended.and_then(|appended| appended.absorbs)
+    /// Behind what counts the new bytes, and what they no longer hold reserved: an upload's, a pack's. Without a quota there
+    /// is room for what every database and every JSON reader can count: files full of holes cost nothing, but count.
+    fn guard_quota(&self) -> Statement {
+        Statement::new(
+            "insert into guard (why)
+             select 'quota_exceeded' from spaces
+              where id = ?1 and used_bytes + reserved_bytes > coalesce(quota_bytes, 9007199254740991)",
+        )
+        .bind(&self.address.space)
     }
 
     fn tree(&self) -> Result<Vec<Statement>> {
@@ -193,6 +192,7 @@ impl Commit<'_> {
             statements.push(since.bind(self.version).bind(appended.since));
             statements.extend(appended.absorbs.iter().flat_map(|it| self.absorb(it.0, it.1)));
         }
+        statements.push(self.guard_quota());
         if let Some((_, replaced)) = self.replaces {
             statements.extend(self.placeholder.iter().flat_map(|blob| self.forget(replaced, blob)));
             statements.extend(remove_excess(self.node, self.now));
@@ -279,9 +279,7 @@ fn refusal(error: DbError) -> Refused {
         "ingest_gone" => ingest::expired(),
         "upload_gone" => Error::NotFound,
         "upload_changed" => Error::Conflict(Conflict::WrongOffset),
-        "segments_gone" => Error::Unavailable(Unavailable::Bucket {
-            cause: "a chunk that was found has been removed since".to_owned(),
-        }),
+        "segments_gone" => Error::Unavailable(Unavailable::SegmentsGone),
         _ => error.into(),
     })
 }

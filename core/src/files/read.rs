@@ -9,7 +9,7 @@ use crate::ids::{NodeId, VersionId};
 use crate::locks;
 use crate::manifest::{self, KeyedPage};
 use crate::plan::{ReadPlan, Slice};
-use crate::ports::{Db, Host, Platform, Statement, Timestamp, Value};
+use crate::ports::{Db, Host, Platform, Rows, Statement, Timestamp, Value};
 use crate::range::RangeSpec;
 use crate::tree::{self, Address, Kind, Resolved, Version, resolve, walk};
 
@@ -48,6 +48,16 @@ pub struct File {
 }
 
 impl File {
+    /// The pages of what was [`Wanted`].
+    pub(crate) fn pages(&self) -> &[KeyedPage] {
+        &self.pages
+    }
+
+    /// What lies behind the pages, and where it begins, where it was [`Wanted`].
+    pub(crate) fn tail(&self) -> Option<(u64, &[u8])> {
+        self.tail.as_ref().map(|(start, bytes)| (*start, bytes.as_slice()))
+    }
+
     /// Plans the bytes `range`, which must lie within what was [`Wanted`].
     pub fn plan(&self, range: Range<u64>) -> Result<ReadPlan> {
         let (start, bytes) = match (&self.version.blob.inline, &self.tail) {
@@ -76,16 +86,31 @@ pub async fn find<P: Platform>(
     which: &Which,
     wanted: Wanted<'_>,
 ) -> Result<File> {
+    let look_up = auth::look_up_at(address, platform.host().now());
+    Ok(find_with(platform, address, which, wanted, vec![look_up]).await?.0)
+}
+
+/// The same for who is found by the first of the statements `first`; returns what the others found, too.
+pub(crate) async fn find_with<P: Platform>(
+    platform: &P,
+    address: &Address,
+    which: &Which,
+    wanted: Wanted<'_>,
+    first: Vec<Statement>,
+) -> Result<(File, Vec<Rows>)> {
     let now = platform.host().now();
-    let mut batch = vec![auth::look_up_at(address, now), resolve(address)];
+    let count = first.len();
+    let mut batch = first;
+    batch.push(resolve(address));
     let conditions = locks::conditions(address, now);
     let is_conditional = conditions.is_some();
     batch.extend(conditions);
     batch.extend(older_statement(address, which));
     batch.extend(pages_statement(address, which, wanted));
     let mut results = platform.db().read(batch).await?.into_iter();
+    let also: Vec<Rows> = results.by_ref().take(count).collect();
+    auth::authorise(also.first().and_then(|rows| rows.first()), Right::Read)?;
     let mut rows = || results.next().unwrap_or_default();
-    auth::authorise(rows().first(), Right::Read)?;
     let node = Resolved::existing(&rows(), address)?;
     if is_conditional {
         locks::hold(&address.token, &rows())?;
@@ -104,7 +129,7 @@ pub async fn find<P: Platform>(
             None => tail = Some((row.unsigned("start")?, tail_of(&row)?)),
         }
     }
-    Ok(File { node: node.id, version, pages, tail })
+    Ok((File { node: node.id, version, pages, tail }, also))
 }
 
 /// Which version `v` of the node `n` is meant, by ?4: conditions for [`Which`].
@@ -137,18 +162,12 @@ macro_rules! older {
     };
 }
 
-/// The pages of a version of the file at the end of the walk that the ranges ?5 touch: each a JSON array
-/// `[first, last, suffix]` with nulls; no ranges, all pages. A page's end is the next one's start. The tail stands as the
-/// last of them, with the id 0, which no page has.
-macro_rules! pages {
+/// `at` and `p`: the pages of a version of the file at the end of the walk. A page's end is the next one's start. The tail
+/// stands as the last of them, with the id 0, which no page has.
+macro_rules! paged {
     ($which:ident) => {
         concat!(
-            walk!(),
-            "select at.start, p.extents, case when at.page = 0 then (select tail from blobs where id = at.blob) end as tail,
-            (select json_group_array(json_array(s.id, s.key))
-               from (select distinct json_extract(x.value, '$[0]') as id from json_each(p.extents) x) named
-               cross join segments s on s.id = named.id) as keys
-       from (select e.key as place, json_extract(e.value, '$[0]') as start, json_extract(e.value, '$[1]') as page,
+            "(select e.key as place, json_extract(e.value, '$[0]') as start, json_extract(e.value, '$[1]') as page,
                     coalesce(json_extract(b.pages, '$[' || (e.key + 1) || '][0]'),
                              case when json_extract(e.value, '$[1]') = 0 then b.size_bytes
                                   else b.size_bytes - b.tail_bytes end) as stop,
@@ -161,14 +180,71 @@ macro_rules! pages {
               cross join json_each(case when b.tail_bytes = 0 then b.pages
                      else json_insert(b.pages, '$[#]', json_array(b.size_bytes - b.tail_bytes, 0, 0)) end) e
               where w.depth = ?3) at
-       left join pages p on p.id = at.page
-      where ?5 is null or exists (
-            select 1 from json_each(?5) r
-             where coalesce(json_extract(r.value, '$[0]'), at.size_bytes - json_extract(r.value, '$[2]')) < at.stop
-               and coalesce(json_extract(r.value, '$[1]'), at.size_bytes) >= at.start)
-      order by at.place"
+       left join pages p on p.id = at.page"
         )
     };
+}
+
+/// Whether the ranges ?5 touch the page: each a JSON array `[first, last, suffix]` with nulls; no ranges, all pages.
+macro_rules! touched {
+    () => {
+        "(?5 is null or exists (
+            select 1 from json_each(?5) r
+             where coalesce(json_extract(r.value, '$[0]'), at.size_bytes - json_extract(r.value, '$[2]')) < at.stop
+               and coalesce(json_extract(r.value, '$[1]'), at.size_bytes) >= at.start))"
+    };
+}
+
+/// The pages [`touched`], with the keys of their segments.
+macro_rules! pages {
+    ($which:ident) => {
+        concat!(
+            walk!(),
+            "select at.start, p.extents, case when at.page = 0 then (select tail from blobs where id = at.blob) end as tail,
+            (select json_group_array(json_array(s.id, s.key))
+               from (select distinct json_extract(x.value, '$[0]') as id from json_each(p.extents) x) named
+               cross join segments s on s.id = named.id) as keys
+       from ",
+            paged!($which),
+            " where ",
+            touched!(),
+            " order by at.place"
+        )
+    };
+}
+
+/// What the space's index has of the segments that the pages [`touched`] name: ?6 chunks at most.
+macro_rules! chunks {
+    ($which:ident) => {
+        concat!(
+            walk!(),
+            "select c.segment, c.offset, c.length, c.hash
+       from (select distinct json_extract(x.value, '$[0]') as segment
+               from ",
+            paged!($which),
+            " cross join json_each(p.extents) x where ",
+            touched!(),
+            ") named
+      cross join spaces sp on sp.id = ?1
+      cross join chunks c on c.segment = named.segment and c.space = sp.n
+      limit ?6"
+        )
+    };
+}
+
+/// The chunks that the index has of the segments behind these ranges.
+pub(crate) fn chunks_statement(
+    address: &Address,
+    which: &Which,
+    specs: &[RangeSpec],
+    at_most: u64,
+) -> Statement {
+    let sql = match which {
+        Which::Current => chunks!(current),
+        Which::Version(_) => chunks!(version),
+        Which::At(_) => chunks!(at),
+    };
+    bind_place(Statement::new(sql), address, which).bind(ranges(specs)).bind(at_most)
 }
 
 impl Which {
@@ -191,17 +267,21 @@ fn older_statement(address: &Address, which: &Which) -> Option<Statement> {
 }
 
 fn pages_statement(address: &Address, which: &Which, wanted: Wanted<'_>) -> Option<Statement> {
-    let ranges = match wanted {
+    let touched = match wanted {
         Wanted::Nothing => return None,
         Wanted::Everything => None,
-        Wanted::Ranges(specs) => Some(serde_json::Value::from_iter(specs.iter().map(to_json)).to_string()),
+        Wanted::Ranges(specs) => Some(ranges(specs)),
     };
     let sql = match which {
         Which::Current => pages!(current),
         Which::Version(_) => pages!(version),
         Which::At(_) => pages!(at),
     };
-    Some(bind_place(Statement::new(sql), address, which).bind(ranges))
+    Some(bind_place(Statement::new(sql), address, which).bind(touched))
+}
+
+fn ranges(specs: &[RangeSpec]) -> String {
+    serde_json::Value::from_iter(specs.iter().map(to_json)).to_string()
 }
 
 fn bind_place(statement: Statement, address: &Address, which: &Which) -> Statement {

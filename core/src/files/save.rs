@@ -2,6 +2,7 @@
 
 use super::commit::{Commit, Content, Refused};
 use super::target::Target;
+use crate::auth;
 use crate::blobs::NewBlob;
 use crate::conditions::Conditions;
 use crate::error::{Conflict, Error, Result};
@@ -9,7 +10,7 @@ use crate::ids::{BlobId, NodeId, VersionId};
 use crate::ingest::{Body, Door, Expected, INLINE_BYTES, Ingest, Permit, Room, receive};
 use crate::jobs;
 use crate::path::Name;
-use crate::ports::{Db, Host, Platform, Timestamp, Upload};
+use crate::ports::{Db, Host, Platform, Rows, Statement, Timestamp, Upload};
 use crate::tree::Address;
 
 /// What to save, and on which conditions.
@@ -59,7 +60,7 @@ pub async fn save<P: Platform, U: Upload>(platform: &P, request: &Save, upload: 
     let permit = match admit(request, &target) {
         Ok(permit) => permit,
         Err(error) => {
-            forget(platform, ingest.as_ref()).await;
+            Ingest::forget(ingest.as_ref(), platform).await;
             return Err(error);
         }
     };
@@ -90,13 +91,6 @@ fn admit(request: &Save, target: &Target) -> Result<Permit> {
     Permit::take(request.length)
 }
 
-/// Removes the row of an ingest that has stored nothing. Where that fails, the row expires.
-async fn forget<P: Platform>(platform: &P, ingest: Option<&Ingest>) {
-    if let Some(ingest) = ingest {
-        let _expires = platform.db().write(vec![ingest.close()]).await;
-    }
-}
-
 /// The first round trip: the target, and an ingest where the body may not fit a row.
 async fn find<P: Platform>(platform: &P, request: &Save) -> Result<(Target, Option<Ingest>)> {
     let address = &request.address;
@@ -113,7 +107,38 @@ async fn find<P: Platform>(platform: &P, request: &Save) -> Result<(Target, Opti
     match Target::read(address, &request.conditions, &results) {
         Ok(target) => Ok((target, ingest)),
         Err(error) => {
-            forget(platform, ingest.as_ref()).await;
+            Ingest::forget(ingest.as_ref(), platform).await;
+            Err(error)
+        }
+    }
+}
+
+/// The same for content that is named and not sent: only for a token that reaches the whole space. `also` is asked in the
+/// same round trip; without it no ingest is opened.
+pub(crate) async fn find_for_all<P: Platform>(
+    platform: &P,
+    request: &Save,
+    also: Vec<Statement>,
+) -> Result<(Target, Option<Ingest>, Vec<Rows>)> {
+    let address = &request.address;
+    let now = platform.host().now();
+    let mut batch = vec![auth::look_up(&address.token, &address.space, now)];
+    batch.extend(Target::look(address, now).into_iter().skip(1));
+    let also_at = batch.len();
+    let opens = !also.is_empty();
+    batch.extend(also);
+    let mut results = if opens {
+        batch.push(Ingest::open(platform.host(), &address.token, &address.space, now));
+        platform.db().write(batch).await?
+    } else {
+        platform.db().read(batch).await?
+    };
+    let opened = if opens { results.pop() } else { None };
+    let ingest = opened.iter().flatten().next().map(Ingest::read).transpose()?;
+    match Target::read(address, &request.conditions, &results) {
+        Ok(target) => Ok((target, ingest, results.split_off(also_at.min(results.len())))),
+        Err(error) => {
+            Ingest::forget(ingest.as_ref(), platform).await;
             Err(error)
         }
     }
@@ -125,7 +150,8 @@ pub(super) async fn find_again<P: Platform>(platform: &P, request: &Save) -> Res
     Target::read(&request.address, &request.conditions, &results)
 }
 
-async fn commit<P: Platform>(
+/// Makes the content a version, and once more as often as others were faster.
+pub(crate) async fn commit<P: Platform>(
     platform: &P,
     request: &Save,
     name: &Name,

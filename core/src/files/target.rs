@@ -9,7 +9,7 @@ use crate::ports::{Rows, Statement, Timestamp};
 use crate::tree::{Address, Kind, Resolved, Version, resolve};
 
 /// Who saves, and what stands there.
-pub(super) struct Target {
+pub(crate) struct Target {
     pub(super) caller: Caller,
     pub(super) parent: NodeId,
     /// The node that is to be replaced, and its version.

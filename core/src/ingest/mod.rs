@@ -17,12 +17,12 @@ pub(crate) use budget::Permit;
 pub(crate) use door::Door;
 #[allow(unused_imports, reason = "what edits need")]
 pub(crate) use receive::{Body, Chain, Content, Received, Room, Source, inline_etag, receive};
-pub(crate) use store::{Chunked, NewChunk, NewSegment, Store};
+pub(crate) use store::{Chunked, NewChunk, NewSegment, Store, index_form};
 pub(crate) use stream::{Old, Sources, stream};
 
 use crate::error::{Error, Result};
 use crate::ids::SpaceId;
-use crate::ports::{Host, Row, Statement, Timestamp};
+use crate::ports::{Db, Host, Platform, Row, Statement, Timestamp};
 use crate::token::Token;
 
 /// Content of at most this size is kept in the blob's row: two round trips and no bucket operation.
@@ -97,6 +97,13 @@ impl Ingest {
     /// Removes the row: its segments are a version's now, or there are none.
     pub(crate) fn close(&self) -> Statement {
         Statement::new("delete from ingests where id = ?1").bind(self.id)
+    }
+
+    /// Removes the row of one that has stored nothing. Where that fails, the row expires.
+    pub(crate) async fn forget<P: Platform>(ingest: Option<&Self>, platform: &P) {
+        if let Some(ingest) = ingest {
+            let _expires = platform.db().write(vec![ingest.close()]).await;
+        }
     }
 
     /// The key of its `n`th segment.

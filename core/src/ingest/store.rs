@@ -7,6 +7,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::Digest;
 
 use super::{Door, IDS_PER_INGEST, Ingest};
+use crate::delta::pack::Claimed;
 use crate::digest::Sha256;
 use crate::error::{Error, Result};
 use crate::manifest::{Extent, Extents, HOLE, combine_crc32, crc32_of_zeros};
@@ -65,7 +66,8 @@ impl Chunked {
         self.etag.finish()
     }
 
-    fn add(&mut self, hash: Sha256, extent: Extent) {
+    /// Adds the next chunk.
+    pub(crate) fn add(&mut self, hash: Sha256, extent: Extent) {
         self.etag.add(hash, extent.length);
         self.crc32 = combine_crc32(self.crc32, extent.crc32, extent.length);
         self.size_bytes += extent.length;
@@ -104,10 +106,35 @@ impl<'a, P: Platform> Store<'a, P> {
     pub(crate) async fn put(&mut self, buffer: &mut [u8], chunks: &[Range<usize>]) -> Result<()> {
         let mut pieces = Vec::with_capacity(chunks.len());
         for range in chunks {
-            let bytes = buffer.get(range.clone()).unwrap_or_default();
-            let hash = self.platform.host().sha256(bytes).await;
-            pieces.push(Piece { range: range.clone(), hash, crc32: crc32fast::hash(bytes) });
+            pieces.push(self.piece(buffer, range).await);
         }
+        self.put_pieces(buffer, pieces).await
+    }
+
+    /// The same for chunks whose hashes their sender has told.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] where one isn't what it should be. Then none of these is stored.
+    pub(crate) async fn put_claimed(&mut self, buffer: &mut [u8], chunks: &[Claimed]) -> Result<()> {
+        let mut pieces = Vec::with_capacity(chunks.len());
+        for Claimed { range, hash, number } in chunks {
+            let piece = self.piece(buffer, range).await;
+            if piece.hash != *hash {
+                let reason = format!("chunk {number} of the pack: its SHA-256 is {}, not {hash}", piece.hash);
+                return Err(Error::invalid("body", reason));
+            }
+            pieces.push(piece);
+        }
+        self.put_pieces(buffer, pieces).await
+    }
+
+    async fn piece(&self, buffer: &[u8], range: &Range<usize>) -> Piece {
+        let bytes = buffer.get(range.clone()).unwrap_or_default();
+        let hash = self.platform.host().sha256(bytes).await;
+        Piece { range: range.clone(), hash, crc32: crc32fast::hash(bytes) }
+    }
+
+    async fn put_pieces(&mut self, buffer: &mut [u8], pieces: Vec<Piece>) -> Result<()> {
         let known = self.look_up(&pieces).await?;
         let n = self.segments.len() as u64;
         if n >= IDS_PER_INGEST {
@@ -234,7 +261,7 @@ impl<'a, P: Platform> Store<'a, P> {
 }
 
 /// How the chunk index writes a hash: base64url, which makes the index a quarter smaller than hex would.
-fn index_form(hash: Sha256) -> String {
+pub(crate) fn index_form(hash: Sha256) -> String {
     URL_SAFE_NO_PAD.encode(hash.0)
 }
 

@@ -49,6 +49,7 @@ pub fn generate() -> String {
         ("append", rest::append::Documented::openapi()),
         ("changes", rest::changes::Documented::openapi()),
         ("concat", rest::concat::Documented::openapi()),
+        ("delta", rest::delta::Documented::openapi()),
         ("files", rest::files::Documented::openapi()),
         ("folders", rest::folders::Documented::openapi()),
         ("jobs", rest::jobs::Documented::openapi()),

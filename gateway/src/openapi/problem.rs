@@ -1,6 +1,6 @@
 //! The problem bodies, as the document describes them.
 
-use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
@@ -24,6 +24,12 @@ impl PartialSchema for Problem {
             .property("detail", text().description(Some("For people.")))
             .property("field", text().description(Some("What was wrong with the input.")))
             .property("operation", number().minimum(Some(0)).description(Some("Which of a batch, from 0.")))
+            .property(
+                "missing",
+                ArrayBuilder::new()
+                    .items(text().build())
+                    .description(Some("The chunks to send: SHA-256, hex.")),
+            )
             .required("type")
             .required("title")
             .required("status")

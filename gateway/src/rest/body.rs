@@ -21,16 +21,22 @@ pub(super) async fn read_or_default<T: DeserializeOwned + Default>(upload: impl 
 }
 
 /// Reads a body to its end.
-pub(super) async fn bytes(mut upload: impl Upload) -> Result<Vec<u8>> {
+pub(super) async fn bytes(upload: impl Upload) -> Result<Vec<u8>> {
+    bytes_up_to(upload, MAX_BODY_BYTES).await
+}
+
+/// Reads a body of at most `limit` bytes to its end.
+pub(super) async fn bytes_up_to(mut upload: impl Upload, limit: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     while upload.read(&mut bytes, PIECE_BYTES).await? > 0 {
-        if bytes.len() > MAX_BODY_BYTES {
-            return Err(Error::BodyTooLarge { limit_bytes: MAX_BODY_BYTES as u64 });
+        if bytes.len() > limit {
+            return Err(Error::BodyTooLarge { limit_bytes: limit as u64 });
         }
     }
     Ok(bytes)
 }
 
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+/// Reads JSON.
+pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     serde_json::from_slice(bytes).map_err(|error| Error::invalid("body", format!("expected JSON: {error}")))
 }

@@ -6,6 +6,7 @@ mod body;
 pub(crate) mod changes;
 pub(crate) mod concat;
 mod cursor;
+pub(crate) mod delta;
 mod entry;
 pub(crate) mod files;
 pub(crate) mod folders;

@@ -41,9 +41,9 @@ pub async fn check(drive: &Drive) {
                 and not exists (select 1 from upload_parts p where p.blob_id = b.id)",
         ),
         (
-            "what uploads may become is reserved",
+            "what uploads may become is reserved, and what packs have stored",
             "select reserved_bytes - (select coalesce(sum(u.reserved_bytes), 0) from uploads u where u.space_id = s.id)
-                    as it from spaces s",
+                  - (select coalesce(sum(p.size_bytes), 0) from packs p where p.space = s.n) as it from spaces s",
         ),
         ("no page without a blob", "select count(*) as it from pages p where not exists (
             select 1 from blobs b, json_each(b.pages) e where json_extract(e.value, '$[1]') = p.id)"),

@@ -123,6 +123,7 @@ fn no_statement_scans_a_table() {
             }
             assert_eq!(drive.send(&platform, request).await.status, status, "{path}");
         }
+        delta(&drive, &platform).await;
         for token in tokens(&drive, &platform).await {
             versions_and_tokens(&drive, &platform, &token).await;
         }
@@ -199,6 +200,46 @@ fn no_statement_scans_a_table() {
             check(&drive, &statement).await;
         }
     });
+}
+
+/// A pack, a question, a list that lacks a chunk, one that doesn't, and the lists of each kind of version.
+async fn delta<P>(drive: &Drive, platform: &P)
+where
+    P: Platform,
+    P::Host: Host<Body = Body>,
+{
+    use ledge_tests::delta::{cut, manifest, packs};
+    const LIST: &str = "application/vnd.ledge.manifest+json";
+    let content = noise(3, 1 << 20);
+    let pieces = cut(&content);
+    let mut incomplete = manifest(&pieces);
+    let unknown = serde_json::json!(["0".repeat(64), 1]);
+    incomplete["chunks"].as_array_mut().unwrap().push(unknown);
+    let question = format!("{{\"hashes\":[\"{}\"]}}", pieces[0].hash);
+    for (method, path, header, media_type, body, status) in [
+        (
+            "POST",
+            "segments",
+            "content-type",
+            "application/vnd.ledge.pack",
+            packs(&content, &pieces).remove(0),
+            201,
+        ),
+        ("POST", "chunks/missing", "content-type", "application/json", question.into_bytes(), 200),
+        ("PUT", "files/delta", "content-type", LIST, incomplete.to_string().into_bytes(), 409),
+        ("PUT", "files/delta", "content-type", LIST, manifest(&pieces).to_string().into_bytes(), 201),
+        ("GET", "files/delta", "accept", LIST, Vec::new(), 200),
+        ("GET", "files/delta?at=9999-01-01T00:00:00Z", "accept", LIST, Vec::new(), 200),
+    ] {
+        let mut request = drive.request(method, path, body.leak());
+        request.headers_mut().insert(header, media_type.parse().unwrap());
+        assert_eq!(drive.send(platform, request).await.status, status, "{path}");
+    }
+    let version = drive.column("select version_id as it from nodes where name = 'delta'").await;
+    let [Value::Text(version)] = version.as_slice() else { unreachable!("it was saved") };
+    let mut older = drive.request("GET", &format!("files/delta?version={version}"), b"");
+    older.headers_mut().insert("accept", LIST.parse().unwrap());
+    assert_eq!(drive.send(platform, older).await.status, 200);
 }
 
 /// The drive's first token, and one that is limited to a folder.

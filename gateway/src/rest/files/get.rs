@@ -19,6 +19,7 @@ use crate::headers::{
 };
 use crate::openapi::parameters::Reading;
 use crate::openapi::words::Time;
+use crate::rest::delta;
 use crate::rest::query::Query;
 use crate::routes::Matched;
 
@@ -31,10 +32,14 @@ const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
         ("version" = Option<String>, Query, description = "The id of the version to read instead of the current one."),
         ("at" = Option<Time>, Query, description = "Reads the version that was current then."),
         ("download" = Option<String>, Query, description = "Browsers save the file instead of showing it."),
+        ("from" = Option<u64>, Query, description = "Where a list of chunks begins: the last one's `next`."),
+        ("Accept" = Option<String>, Header, description = "`application/vnd.ledge.manifest+json` for the list of chunks."),
         Reading,
     ),
     responses(
-        (status = 200, description = "The content.", body = Vec<u8>, content_type = "*/*", headers(
+        (status = 200, description = "The content, or the list of its chunks.", content(
+            (Vec<u8> = "*/*"), (delta::Manifest = "application/vnd.ledge.manifest+json"),
+        ), headers(
             ("ETag" = String), ("Last-Modified" = String), ("Accept-Ranges" = String),
             ("Content-Disposition" = String),
         )),
@@ -48,8 +53,21 @@ const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
 )]
 pub(crate) async fn get<P: Platform>(platform: &P, matched: Matched<'_>) -> Result<Response<ReadPlan>> {
     let address = address(&matched)?;
-    let query = Query::read(&matched.parts.uri, &["at", "download", "version"])?;
-    read(platform, &address, matched.parts, &which(&query)?, query.get("download").is_some()).await
+    let query = Query::read(&matched.parts.uri, &["at", "download", "from", "version"])?;
+    let which = which(&query)?;
+    let mut response = if delta::is_wanted(&matched.parts.headers) {
+        delta::read(platform, &address, &matched, (&which, from(&query)?)).await?
+    } else {
+        read(platform, &address, matched.parts, &which, query.get("download").is_some()).await?
+    };
+    response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
+    Ok(response)
+}
+
+/// Where a list of chunks begins.
+fn from(query: &Query<'_>) -> Result<u64> {
+    let Some(text) = query.get("from") else { return Ok(0) };
+    text.parse().map_err(|_| Error::invalid("from", "expected a position in the content"))
 }
 
 /// The same for an address that is known, whatever protocol it came by.

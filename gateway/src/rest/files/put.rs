@@ -16,6 +16,7 @@ use crate::headers::{
 };
 use crate::openapi::parameters::Conditions;
 use crate::openapi::words::{Kind, Time};
+use crate::rest::delta;
 use crate::rest::json;
 use crate::rest::query::Query;
 use crate::routes::Matched;
@@ -45,13 +46,20 @@ pub(crate) struct SavedFile<'a> {
         ("Repr-Digest" = Option<String>, Header, description = "`sha-256=:…:` or `sha-512=:…:`: the body must have it."),
         ("Content-MD5" = Option<String>, Header, description = "The body must have it."),
     ),
-    request_body(content = Vec<u8>, content_type = "application/octet-stream", description = "The content."),
+    request_body(
+        content(
+            (Vec<u8> = "application/octet-stream"),
+            (delta::SentManifest = "application/vnd.ledge.manifest+json"),
+        ),
+        description = "The content, or the list of the chunks that it is made of.",
+    ),
     responses(
         (status = 201, description = "The new file.", body = SavedFile, headers(
             ("ETag" = String), ("Last-Modified" = String), ("Location" = String),
         )),
         (status = 204, description = "It replaced a file.", headers(("ETag" = String), ("Last-Modified" = String))),
-        (status = 409, description = "`parent_missing`, `not_a_folder`, `is_a_folder` or `contended`."),
+        (status = 409, description = "`parent_missing`, `not_a_folder`, `is_a_folder`, `contended`; of a list of chunks `chunks_missing`: \
+         `missing` names them."),
         (status = 412, description = "`precondition_failed`."),
         (status = 423, description = "`locked`."),
         (status = 507, description = "`quota_exceeded`."),
@@ -63,8 +71,12 @@ pub(crate) async fn put<P: Platform, U: Upload>(
     upload: U,
 ) -> Result<Response<ReadPlan>> {
     let address = address(&matched)?;
-    let request = save(&address, matched.parts)?;
-    let saved = files::save(platform, &request, upload).await?;
+    let (saved, media_type) = if delta::is_sent(&matched.parts.headers) {
+        delta::save(platform, &address, &matched, upload).await?
+    } else {
+        let request = save(&address, matched.parts)?;
+        (files::save(platform, &request, upload).await?, request.media_type)
+    };
     let mut response = if saved.created {
         let file = SavedFile {
             id: saved.node.as_str(),
@@ -72,7 +84,7 @@ pub(crate) async fn put<P: Platform, U: Upload>(
             kind: "file",
             size_bytes: saved.size_bytes,
             etag: quoted(&saved.etag),
-            media_type: &request.media_type,
+            media_type: &media_type,
             modified_at: rfc3339(saved.modified_at),
             version_id: saved.version.as_str(),
         };
