@@ -4,6 +4,7 @@
 use super::commit::{Appended, Commit, Content, Refused};
 use super::save::{ATTEMPTS, Saved};
 use super::target::Target;
+use super::turn::Turn;
 use crate::blobs::{self, Base, NewBlob, Reach, Replay, STATEMENTS, TAIL_BYTES};
 use crate::conditions::Conditions;
 use crate::error::{Conflict, Error, Result};
@@ -78,13 +79,20 @@ pub async fn edit<P: Platform, U: Upload>(
     tell: &Tell<'_>,
 ) -> Result<Edited> {
     let name = request.address.path.last().ok_or(Error::Conflict(Conflict::IsAFolder))?;
+    let is_small = request.length.is_some_and(|length| length <= TAIL_BYTES as u64);
+    let turn = if request.place == Place::End && is_small {
+        let file = format!("{} {}", request.address.space, request.address.way());
+        Turn::take(platform.host(), file).await
+    } else {
+        None
+    };
     let found = Found::find(platform, request).await?;
     found.admit(request)?;
     let account = found.target.caller.account.clone();
     let mut door = Door::opens_for(&request.address.token, &request.address.space);
     let mut store = Store::new(platform, found.target.caller.space_key, &mut door);
     let edited = attempts(platform, Attempts { request, name, tell }, found, &mut store, upload).await;
-    drop(store);
+    drop((store, turn));
     if let (Err(error), Some(ingest)) = (&edited, door.ingest()) {
         tell(None)?;
         jobs::discard_ingest(platform, ingest, (&account, &request.address.space), error).await;

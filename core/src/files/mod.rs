@@ -8,6 +8,7 @@ mod empty;
 mod read;
 mod save;
 mod target;
+mod turn;
 
 pub(crate) use crate::blobs::for_each_piece;
 pub(crate) use adopt::{Adopt, adopt, check};
