@@ -21,7 +21,10 @@ pub(super) async fn look<P: Platform>(platform: &P, report: &mut Report) -> Resu
             "reserved_bytes of space",
             "select s.id, s.reserved_bytes as kept, coalesce(c.total, 0) as counted
                from spaces s left join (
-                 select space_id, sum(reserved_bytes) as total from uploads group by space_id) c on c.space_id = s.id
+                 select space, sum(bytes) as total
+                   from (select space_id as space, reserved_bytes as bytes from uploads
+                         union all select o.id, k.size_bytes from packs k cross join spaces o on o.n = k.space)
+                  group by space) c on c.space = s.id
               where kept <> counted limit 1000",
         ),
         (
