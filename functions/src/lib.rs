@@ -88,8 +88,10 @@ async fn work_on<P: Platform>(platform: &P, id: &JobId) -> Result<Option<u32>> {
 
 /// A step of a job.
 async fn step<P: Platform>(platform: &P, job: &Claimed) -> Result<Step> {
-    let work =
-        job.work.as_ref().map_err(|why| Error::Internal(format!("not a job of this release: {why}")))?;
+    let work = job
+        .work
+        .as_ref()
+        .map_err(|why| Error::invalid("kind", format!("not a job of this release: {why}")))?;
     match work {
         Work::DiscardIngest { ingest, key } => discard_ingest::run(platform, job, *ingest, key).await,
         Work::Backup => backup::run(platform, job).await,

@@ -131,7 +131,11 @@ fn failed(host: &impl Host, job: &Claimed, error: &Error, now: Timestamp) -> (Le
         rules.max_attempts,
         if is_over { ", and it is given up" } else { "" }
     ));
-    let mut why = error.to_string();
+    // Whoever owns the job isn't told what is in the log, as with requests.
+    let mut why = match error {
+        Error::Internal(_) => "internal error: this is a fault of the server".to_owned(),
+        error => error.to_string(),
+    };
     why.truncate(why.floor_char_boundary(MAX_ERROR_BYTES));
     let (state, after_secs) =
         if is_over { (State::Dead, 0) } else { (State::Retry, rules.retry_after_secs(host, job.attempts)) };
