@@ -9,6 +9,7 @@ mod discard_ingest;
 mod doctor;
 mod expire_uploads;
 mod periodic;
+mod reclaim;
 
 #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
 mod workers;
@@ -93,9 +94,11 @@ async fn step<P: Platform>(platform: &P, job: &Claimed) -> Result<Step> {
         .as_ref()
         .map_err(|why| Error::invalid("kind", format!("not a job of this release: {why}")))?;
     match work {
-        Work::DiscardIngest { ingest, key } => discard_ingest::run(platform, job, *ingest, key).await,
         Work::Backup => backup::run(platform, job).await,
         Work::Doctor { content } => doctor::run(platform, job, *content).await,
+        Work::DiscardIngest { ingest, key } => discard_ingest::run(platform, job, *ingest, key).await,
         Work::ExpireUploads => expire_uploads::run(platform, job).await,
+        Work::Reclaim => reclaim::sweep(platform, job).await,
+        Work::ReclaimFullPass => reclaim::full_pass(platform, job).await,
     }
 }

@@ -32,6 +32,7 @@ enum Resource {
     AdminJobs,
     Backups,
     Doctor,
+    AdminReclaim,
     Job,
     JobCancel,
     JobRetry,
@@ -90,6 +91,7 @@ const ROUTES: &[(Resource, &str, &str)] = &[
     (Resource::AdminJobs,      "/api/v1/admin/jobs",                          "GET, HEAD"),
     (Resource::Backups,        "/api/v1/admin/backups",                       "GET, HEAD, POST"),
     (Resource::Doctor,         "/api/v1/admin/doctor",                        "POST"),
+    (Resource::AdminReclaim,   "/api/v1/admin/reclaim",                       "POST"),
     (Resource::Tokens,         "/api/v1/tokens",                              "GET, HEAD, POST"),
     (Resource::Token,          "/api/v1/tokens/{id}",                         "DELETE"),
     (Resource::Uploads,        "/api/v1/uploads",                             "OPTIONS, POST"),
@@ -228,6 +230,8 @@ async fn rest<P: Platform, U: Upload>(
         (Resource::Backups, &Method::GET | &Method::HEAD) => rest::backups::list(platform, parts).await,
         (Resource::Backups, &Method::POST) => rest::backups::post(platform, parts).await,
         (Resource::Doctor, &Method::POST) => rest::backups::doctor(platform, parts).await,
+
+        (Resource::AdminReclaim, &Method::POST) => rest::reclaim::post(platform, parts, upload).await,
 
         (Resource::Tokens, &Method::GET | &Method::HEAD) => rest::tokens::list(platform, parts).await,
         (Resource::Tokens, &Method::POST) => rest::once(platform, matched, upload, rest::tokens::post).await,

@@ -51,15 +51,22 @@ pub enum Work {
     },
     /// Remove uploads in parts that were abandoned.
     ExpireUploads,
+    /// Give back what nothing needs any more: a sweep.
+    Reclaim,
+    /// Look through all segments and all objects for what no sweep knows of.
+    ReclaimFullPass,
 }
 
 impl Work {
     /// The queue that it goes through.
     pub fn lane(&self) -> Lane {
         match self {
-            Self::DiscardIngest { .. } | Self::Backup | Self::Doctor { .. } | Self::ExpireUploads => {
-                Lane::Maintenance
-            }
+            Self::DiscardIngest { .. }
+            | Self::Backup
+            | Self::Doctor { .. }
+            | Self::ExpireUploads
+            | Self::Reclaim
+            | Self::ReclaimFullPass => Lane::Maintenance,
         }
     }
 
@@ -70,6 +77,8 @@ impl Work {
             Self::Backup => Some("backup"),
             Self::Doctor { .. } => Some("doctor"),
             Self::ExpireUploads => Some("expire_uploads"),
+            Self::Reclaim => Some("reclaim"),
+            Self::ReclaimFullPass => Some("reclaim_full_pass"),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! strings steps together, and carries a checkpoint from one to the next. When in doubt, a step keeps. The life of a
 //! segment, and why no order of steps can hurt a reader or a commit, stand in docs/STORAGE.md.
 
+mod ask;
 mod candidates;
 mod delete;
 mod ingests;
@@ -14,6 +15,7 @@ mod report;
 mod sweep;
 mod unused;
 
+pub use ask::{ask, start};
 pub use ingests::discard;
 pub use limits::Limits;
 pub use report::{Kind, Report, report};

@@ -54,6 +54,7 @@ pub fn generate() -> String {
         ("folders", rest::folders::Documented::openapi()),
         ("jobs", rest::jobs::Documented::openapi()),
         ("backups", rest::backups::Documented::openapi()),
+        ("reclaim", rest::reclaim::Documented::openapi()),
         ("locks", rest::locks::Documented::openapi()),
         ("nodes", rest::nodes::Documented::openapi()),
         ("search", rest::search::Documented::openapi()),

@@ -44,6 +44,10 @@ words! {
     Depth: "0" | "infinity";
     /// What became of a job.
     State: "pending" | "retry" | "processing" | "done" | "dead" | "cancelled";
+    /// What can be given back: uploads that never committed and have expired; segments that nothing refers to and that a
+    /// sweep would doom; segments to be measured, and repacked where little of them is in use; doomed segments within
+    /// their grace time; those whose time is over; those whose deletion has begun; objects that no row knows.
+    Reclaimed: "expired_uploads" | "unused" | "shrunk" | "doomed" | "due" | "deleting" | "orphans";
     /// Which queue a job goes through.
     Lane: "thumbnails" | "archives" | "maintenance";
 }

@@ -16,6 +16,7 @@ mod members;
 pub(crate) mod nodes;
 mod once;
 mod query;
+pub(crate) mod reclaim;
 pub(crate) mod search;
 pub(crate) mod spaces;
 pub(crate) mod tokens;

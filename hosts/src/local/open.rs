@@ -52,16 +52,19 @@ pub struct Temporary {
 /// # Errors
 /// As [`open`].
 pub fn temporary() -> Result<Temporary, OpenError> {
-    temporary_in(&std::env::temp_dir())
+    temporary_in(&std::env::temp_dir(), None)
 }
 
-/// The same, in a folder below `parent`.
+/// The same, in a folder below `parent`, and with this content of a database file that was closed.
 ///
 /// # Errors
 /// As [`open`].
-pub fn temporary_in(parent: &Path) -> Result<Temporary, OpenError> {
-    let folder = TempDir::with_prefix_in("ledge-", parent)
-        .map_err(|source| OpenError::Folder { path: parent.to_owned(), source })?;
+pub fn temporary_in(parent: &Path, database: Option<&[u8]>) -> Result<Temporary, OpenError> {
+    let in_parent = |source| OpenError::Folder { path: parent.to_owned(), source };
+    let folder = TempDir::with_prefix_in("ledge-", parent).map_err(in_parent)?;
+    if let Some(database) = database {
+        fs::write(folder.path().join("ledge.db"), database).map_err(in_parent)?;
+    }
     Ok(Temporary { ports: open(folder.path(), Settings::default())?, folder })
 }
 

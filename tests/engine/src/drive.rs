@@ -1,10 +1,13 @@
 //! An empty drive in a temporary folder, with one account.
 
+use std::path::Path;
+use std::sync::OnceLock;
+
 use http::Request;
 use http_body_util::BodyExt;
 use ledge_core::bootstrap::{Bootstrap, first_account};
 use ledge_core::ids::SpaceId;
-use ledge_core::path::Path;
+use ledge_core::path::Path as DrivePath;
 use ledge_core::ports::{Bucket, Db, Platform, Statement, Value};
 use ledge_core::token::Token;
 use ledge_core::tree::Address;
@@ -17,6 +20,15 @@ pub struct Drive {
     token: String,
     space: String,
 }
+
+/// An empty drive, to be copied.
+struct Template {
+    database: Vec<u8>,
+    token: String,
+    space: String,
+}
+
+static TEMPLATE: OnceLock<Template> = OnceLock::new();
 
 /// What the gateway answered.
 #[derive(Debug)]
@@ -42,11 +54,27 @@ impl Drive {
 
     /// Makes one in memory, where the system has a folder there: for tests that need thousands of them.
     pub async fn quick() -> Self {
-        let memory = std::path::Path::new("/dev/shm");
-        if !memory.is_dir() {
-            return Self::new().await;
-        }
-        Self::on(local::temporary_in(memory).expect("a temporary drive")).await
+        let memory = Path::new("/dev/shm");
+        let elsewhere = std::env::temp_dir();
+        let parent = if memory.is_dir() { memory } else { elsewhere.as_path() };
+        let Template { database, token, space } = match TEMPLATE.get() {
+            Some(template) => template,
+            None => {
+                let template = Self::new().await.into_template();
+                TEMPLATE.get_or_init(|| template)
+            }
+        };
+        let ports = local::temporary_in(parent, Some(database)).expect("a temporary drive");
+        Self { ports, token: token.clone(), space: space.clone() }
+    }
+
+    fn into_template(self) -> Template {
+        let file = self.ports.path().join("ledge.db");
+        let connection = rusqlite::Connection::open(&file).expect("the database");
+        let checkpoint = "pragma wal_checkpoint(truncate)";
+        connection.query_row(checkpoint, [], |_| Ok(())).expect("all of it is in the file");
+        let database = std::fs::read(file).expect("the file");
+        Template { database, token: self.token, space: self.space }
     }
 
     async fn on(ports: Temporary) -> Self {
@@ -73,7 +101,7 @@ impl Drive {
             token: Token::parse(&self.token).expect("a token"),
             space: SpaceId::parse(&self.space).expect("an id"),
             base: None,
-            path: Path::parse(names).expect("a path"),
+            path: DrivePath::parse(names).expect("a path"),
         }
     }
 

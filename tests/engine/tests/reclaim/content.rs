@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use ledge_core::chunk;
 use ledge_core::digest::Sha256;
-use ledge_engine_tests::noise;
+use ledge_engine_tests::{Random, noise};
 use sha2::Digest as _;
 
 /// Cuts depend on what is before them and on two bytes behind: all blocks begin with these.
@@ -33,6 +33,14 @@ pub(crate) static BLOCKS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
 /// Chunks of some kilobytes: whole files.
 pub(crate) static SMALL: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     (0..5).map(|seed| noise(2000 + seed, 5000 + 700 * usize::try_from(seed).unwrap())).collect()
+});
+
+/// Some contents of one to three blocks, that share blocks.
+pub(crate) static CONTENTS: LazyLock<Vec<&'static [u8]>> = LazyLock::new(|| {
+    let mut random = Random::new(5);
+    (0..40)
+        .map(|_| of(&(0..=random.below(3)).map(|_| random.below(BLOCKS.len())).collect::<Vec<_>>()))
+        .collect()
 });
 
 /// Blocks, one after another.

@@ -12,6 +12,7 @@
 )]
 
 mod content;
+mod model;
 mod plans;
 mod steps;
 mod world;

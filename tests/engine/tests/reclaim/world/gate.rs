@@ -59,6 +59,13 @@ impl Gate {
         self.waiting.borrow().clone()
     }
 
+    /// Whoever waited is gone; what they waited for.
+    pub(crate) fn forget(&self) -> Option<(Call, Timestamp)> {
+        self.sign.take();
+        self.changed.take();
+        self.waiting.borrow_mut().take()
+    }
+
     /// What waits, by name.
     pub(crate) fn kind(&self) -> &'static str {
         match &*self.waiting.borrow() {

@@ -4,7 +4,6 @@ mod bucket;
 mod gate;
 mod host;
 
-use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use ledge_core::ids::JobId;
@@ -27,6 +26,7 @@ pub(crate) fn few() -> Limits {
         candidates: 2,
         measured: 2,
         packed_bytes: 700_000,
+        settled_secs: 600,
         passed: 2,
         ..Limits::default()
     }
@@ -127,14 +127,4 @@ impl Queue for Nobody {
     async fn send(&self, _: Lane, _: &JobId, _: u32) -> Result<(), QueueError> {
         Ok(())
     }
-}
-
-/// What a value was, once.
-pub(crate) fn remembered<T: Clone>(cell: &RefCell<T>) -> T {
-    cell.borrow().clone()
-}
-
-/// Counts up.
-pub(crate) fn count(cell: &Cell<u64>) {
-    cell.set(cell.get() + 1);
 }
