@@ -16,6 +16,7 @@ mod jobs;
 mod nodes;
 mod openapi;
 mod races;
+mod reclaim;
 mod scale;
 mod scope;
 mod search;
