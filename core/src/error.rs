@@ -220,6 +220,18 @@ impl Error {
         Self::Invalid { field, reason: reason.into() }
     }
 
+    /// Whether the same may succeed later, with nobody having changed what was asked for: what a job tries again. All else
+    /// is an answer.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Unavailable(_) | Self::Busy | Self::Internal(_) | Self::Conflict(Conflict::Contended) => {
+                true
+            }
+            Self::Operation { source, .. } => source.may_pass(),
+            _ => false,
+        }
+    }
+
     /// The error as that of an operation in a batch.
     #[must_use]
     pub fn of_operation(self, index: usize) -> Self {

@@ -3,6 +3,7 @@
 //! A name is kept as it was sent and found by its NFC form, so that macOS (NFD) and everybody else meet the same
 //! file. Paths exist only in requests: they are never stored.
 
+use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, Result};
@@ -13,7 +14,8 @@ pub const MAX_NAME_BYTES: usize = 255;
 pub const MAX_DEPTH: usize = 128;
 
 /// A name that a node may have.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Name {
     raw: String,
     nfc: String,
@@ -57,8 +59,23 @@ impl Name {
     }
 }
 
+impl TryFrom<String> for Name {
+    type Error = Error;
+
+    fn try_from(raw: String) -> Result<Self> {
+        Self::parse(&raw)
+    }
+}
+
+impl From<Name> for String {
+    fn from(name: Name) -> Self {
+        name.raw
+    }
+}
+
 /// The names from a space's root to a node; none for the root itself.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Path(Vec<Name>);
 
 impl Path {

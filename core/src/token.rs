@@ -4,8 +4,10 @@
 //! away a typing error or a scanner without asking the database, and secret scanners recognise the form. What
 //! the database keeps is the SHA-256 of the whole text: 160 random bits need no slow hash.
 
-use data_encoding::{BASE32_NOPAD, Encoding};
 use std::sync::LazyLock;
+
+use data_encoding::{BASE32_NOPAD, Encoding};
+use serde::{Deserialize, Serialize};
 
 use crate::digest::Sha256;
 use crate::locks::Submitted;
@@ -27,13 +29,20 @@ static BASE32: LazyLock<Encoding> = LazyLock::new(|| {
 /// is known, only the database can tell.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token {
-    text: String,
+    secret: Secret,
     protocol: Protocol,
     submitted: Submitted,
 }
 
+#[derive(Clone, PartialEq, Eq)]
+enum Secret {
+    Text(String),
+    /// All that is kept of it.
+    Known(Sha256),
+}
+
 /// How a client speaks to the drive. A token may be limited to one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Protocol {
     /// The REST API.
     Rest,
@@ -58,7 +67,11 @@ impl Token {
         host.random(&mut secret);
         let body = format!("{PREFIX}{}", BASE32.encode(&secret));
         let checksum = checksum(&body);
-        Self { text: body + &checksum, protocol: Protocol::Rest, submitted: Submitted::default() }
+        Self {
+            secret: Secret::Text(body + &checksum),
+            protocol: Protocol::Rest,
+            submitted: Submitted::default(),
+        }
     }
 
     /// Reads a token that a client of the REST API sent; None where its form or checksum is wrong.
@@ -69,10 +82,15 @@ impl Token {
         }
         let (body, claimed) = text.split_at(PREFIX.len() + SECRET_CHARS);
         (checksum(body) == claimed).then(|| Self {
-            text: text.to_owned(),
+            secret: Secret::Text(text.to_owned()),
             protocol: Protocol::Rest,
             submitted: Submitted::default(),
         })
+    }
+
+    /// The token of which the database keeps this: for a job, which does what it was asked for with it.
+    pub(crate) fn known(hash: Sha256) -> Self {
+        Self { secret: Secret::Known(hash), protocol: Protocol::Rest, submitted: Submitted::default() }
     }
 
     /// The same token, come by another protocol.
@@ -99,12 +117,18 @@ impl Token {
 
     /// What the database keeps.
     pub fn hash(&self) -> Sha256 {
-        Sha256::of(self.text.as_bytes())
+        match &self.secret {
+            Secret::Text(text) => Sha256::of(text.as_bytes()),
+            Secret::Known(hash) => *hash,
+        }
     }
 
-    /// The text to show once to its owner.
+    /// The text to show once to its owner; empty where it isn't known any more.
     pub fn reveal(&self) -> &str {
-        &self.text
+        match &self.secret {
+            Secret::Text(text) => text,
+            Secret::Known(_) => "",
+        }
     }
 }
 

@@ -5,10 +5,14 @@
 //! once all the same. Each kind of work has a file here.
 
 mod backup;
+mod copy;
 mod discard_ingest;
 mod doctor;
+mod expire_trash;
 mod expire_uploads;
+mod expire_versions;
 mod periodic;
+mod purge;
 mod reclaim;
 
 #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
@@ -77,7 +81,11 @@ async fn work_on<P: Platform>(platform: &P, id: &JobId) -> Result<Option<u32>> {
         let time_left = platform.host().now().0 < begun.0.saturating_add(STEPS_MILLIS)
             && counts.round_trips().saturating_add(counts.bucket_operations()) < STEPS_CALLS;
         match jobs::leave(platform, *job, stepped, time_left).await? {
-            Next::GoOn(next) => job = next,
+            Next::GoOn(next) => {
+                // Where all run on one thread, requests get their turn between two steps.
+                platform.host().sleep(1).await;
+                job = next;
+            }
             Next::Wake(after_secs) => {
                 jobs::wake(platform, lane, id, after_secs).await;
                 return Ok(None);
@@ -100,5 +108,9 @@ async fn step<P: Platform>(platform: &P, job: &Claimed) -> Result<Step> {
         Work::ExpireUploads => expire_uploads::run(platform, job).await,
         Work::Reclaim => reclaim::sweep(platform, job).await,
         Work::ReclaimFullPass => reclaim::full_pass(platform, job).await,
+        Work::Purge { rest } => purge::run(platform, job, rest.as_ref()).await,
+        Work::Copy(large) => copy::run(platform, job, large).await,
+        Work::ExpireTrash => expire_trash::run(platform, job).await,
+        Work::ExpireVersions => expire_versions::run(platform, job).await,
     }
 }

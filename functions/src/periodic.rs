@@ -2,8 +2,8 @@
 
 use ledge_core::jobs::{Periodic, Work};
 
-const DAY_SECS: i64 = 24 * 60 * 60;
 const HOUR_SECS: i64 = 60 * 60;
+const DAY_SECS: i64 = 24 * HOUR_SECS;
 const WEEK_SECS: i64 = 7 * DAY_SECS;
 
 /// Every periodic job. Its work needs a key (`Work::unique_key`), so that a run that takes long isn't overtaken by the
@@ -21,5 +21,9 @@ pub(crate) fn jobs() -> Vec<Periodic> {
             every_secs: WEEK_SECS,
             at_secs: 3 * DAY_SECS + 4 * HOUR_SECS,
         },
+        // What has expired isn't shown, but counts against the quota until it is gone.
+        Periodic { work: Work::ExpireTrash, every_secs: HOUR_SECS, at_secs: 10 * 60 },
+        // At night, since it looks at every file.
+        Periodic { work: Work::ExpireVersions, every_secs: DAY_SECS, at_secs: 3 * HOUR_SECS },
     ]
 }

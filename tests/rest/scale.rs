@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use ledge_tests::{Drive, Reply};
+use ledge_tests::{Dav, Drive, Reply};
 use serde_json::{Value, json};
 
 /// So many folders lie in each other in a tree of a hundred nodes, and so many files.
@@ -100,6 +100,48 @@ fn ten_thousand_nodes_are_copied_moved_deleted_and_restored_in_two_round_trips()
     more.expect_problem(413, "too_many_nodes");
     assert!(more.json()["detail"].as_str().unwrap().contains("20000"), "it names the limit");
     assert_eq!(drive.names(""), ["copy", "qzj-0", "qzj-file", "there"], "nothing was copied");
+}
+
+#[test]
+fn thirty_thousand_nodes_are_copied_and_purged_by_jobs_over_rest_and_webdav() {
+    let drive = ten_thousand_nodes();
+    assert_eq!(drive.make_folder("big").status, 201);
+    let to = |name: &str| json!({"parent": drive.path("big"), "name": name});
+    for name in ["0", "1"] {
+        ok(&json!([{"op": "copy", "path": drive.path("all"), "to": to(name)}]));
+    }
+    ok(&json!([{"op": "move", "path": drive.path("all"), "to": to("2")}]));
+
+    let body = json!({"operations": [{"op": "copy", "path": drive.path("big"), "to": {"name": "copied"}}]});
+    let copy = || {
+        let request = Drive::in_space("POST", "nodes/batch").header("idempotency-key", drive.path("copied"));
+        Reply::to(request.body(body.to_string()))
+    };
+    let (accepted, again) = (copy(), copy());
+    assert_eq!((again.status, again.header("idempotency-replayed")), (202, "true"));
+    assert_eq!(again.header("location"), accepted.header("location"));
+    assert_eq!((&accepted.json()["kind"], &accepted.json()["state"]), (&json!("copy"), &json!("pending")));
+    assert_eq!(accepted.cost(), (3, 0));
+    let job = Drive::finished(&accepted);
+    assert_eq!((&job["state"], &job["error"]), (&json!("done"), &json!(null)));
+    assert_eq!(job["result"]["name"], "copied");
+    assert_eq!(job["progress"]["items_done"], 30_003);
+    for part in ["0", "1", "2"] {
+        check_trees(&drive, &format!("copied/{part}"));
+    }
+
+    // Over what is there: that goes into the trash, and is purged.
+    let dav = Dav { rest: drive.clone() };
+    let job = Drive::finished(&dav.transfer("COPY", "big", "copied").send());
+    assert_eq!(job["state"], "done", "{job}");
+    check_trees(&drive, "copied/1");
+    let replaced = job["result"]["replaced_id"].as_str().unwrap();
+    let purged = Reply::to(Drive::in_space("DELETE", &format!("trash/{replaced}")));
+    assert_eq!(purged.cost(), (3, 0));
+    Reply::to(Drive::in_space("POST", &format!("trash/{replaced}/restore"))).expect_problem(404, "not_found");
+    let job = Drive::finished(&purged);
+    assert_eq!((&job["state"], &job["progress"]["items_done"]), (&json!("done"), &json!(30_004)));
+    check_trees(&drive, "copied/2");
 }
 
 #[test]

@@ -191,6 +191,20 @@ impl Drive {
         reply.json()["jobs"].as_array().expect("a list").clone()
     }
 
+    /// Waits for the end of the job that a 202 names.
+    ///
+    /// # Panics
+    /// Where the answer is another one.
+    #[track_caller]
+    pub fn finished(accepted: &Reply) -> Value {
+        assert_eq!(accepted.status, 202, "{}", String::from_utf8_lossy(&accepted.body));
+        let url = Self::absolute(accepted.header("location"));
+        Self::wait_for("a job is over", || {
+            let job = Reply::to(Self::signed("GET", &url)).json();
+            job["finished_at"].is_string().then_some(job)
+        })
+    }
+
     /// How much memory the WASM instance holds, on hosts that have one.
     pub fn wasm_memory_bytes() -> Option<u64> {
         if server().host != "workerd" {

@@ -123,7 +123,7 @@ fn failed(host: &impl Host, job: &Claimed, error: &Error, now: Timestamp) -> (Le
         _ => "",
     };
     let rules = Rules::of(job.lane);
-    let is_over = job.attempts >= rules.max_attempts;
+    let is_over = job.attempts >= rules.max_attempts || !error.may_pass();
     host.report(&format!(
         "job {}: attempt {} of {} failed{}: {error} {cause}",
         job.id,

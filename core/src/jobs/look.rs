@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::{By, Work};
 use crate::auth;
 use crate::error::{Error, Result};
 use crate::ids::{AccountId, JobId, SpaceId};
@@ -248,6 +249,33 @@ pub async fn list<P: Platform>(
 }
 
 impl Job {
+    /// One whose row is written now.
+    pub(crate) fn new(id: JobId, work: &Work, by: By<'_>, now: Timestamp) -> Result<Self> {
+        let input = serde_json::to_value(work).map_err(|error| Error::Internal(error.to_string()))?;
+        let kind = input.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (account, space) = match by {
+            By::System => (None, None),
+            By::Account { account, space, .. } => (Some(account.clone()), space.cloned()),
+        };
+        Ok(Self {
+            id,
+            lane: work.lane().name().to_owned(),
+            kind,
+            state: State::Pending,
+            attempts: 0,
+            error: None,
+            progress: Progress::default(),
+            result: Value::Null,
+            cancel_requested: false,
+            account,
+            space,
+            created_at: now,
+            updated_at: now,
+            due_at: Some(now),
+            finished_at: None,
+        })
+    }
+
     pub(super) fn read(row: &Row) -> Result<Self> {
         let finished_at = row.integer_or_null("finished_at")?.map(Timestamp);
         Ok(Self {

@@ -16,6 +16,7 @@ mod row;
 mod rules;
 mod steer;
 mod tick;
+mod token;
 
 pub use claim::{Claim, Claimed, claim};
 pub use counts::{LaneCounts, counts};
@@ -30,6 +31,7 @@ pub use tick::{Periodic, tick};
 use serde::{Deserialize, Serialize};
 
 use crate::ports::Lane;
+use crate::{nodes, trash};
 
 /// A kind of work and what it is about; the work itself is in functions/, a file for each.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +57,17 @@ pub enum Work {
     Reclaim,
     /// Look through all segments and all objects for what no sweep knows of.
     ReclaimFullPass,
+    /// Remove what a purge has hidden, and hide what it has left in the trash.
+    Purge {
+        /// What it has left.
+        rest: Option<trash::Rest>,
+    },
+    /// Copy a tree of more nodes than one commit makes.
+    Copy(Box<nodes::Large>),
+    /// Remove what has been in the trash for too long, in all spaces.
+    ExpireTrash,
+    /// Remove the versions that policies keep no longer, in all spaces.
+    ExpireVersions,
 }
 
 impl Work {
@@ -66,19 +79,25 @@ impl Work {
             | Self::Doctor { .. }
             | Self::ExpireUploads
             | Self::Reclaim
-            | Self::ReclaimFullPass => Lane::Maintenance,
+            | Self::ReclaimFullPass
+            | Self::Purge { .. }
+            | Self::Copy(_)
+            | Self::ExpireTrash
+            | Self::ExpireVersions => Lane::Maintenance,
         }
     }
 
     /// Of the jobs with the same key only one is unfinished at a time; None where there may be many.
     pub fn unique_key(&self) -> Option<&'static str> {
         match self {
-            Self::DiscardIngest { .. } => None,
+            Self::DiscardIngest { .. } | Self::Purge { .. } | Self::Copy(_) => None,
             Self::Backup => Some("backup"),
             Self::Doctor { .. } => Some("doctor"),
             Self::ExpireUploads => Some("expire_uploads"),
             Self::Reclaim => Some("reclaim"),
             Self::ReclaimFullPass => Some("reclaim_full_pass"),
+            Self::ExpireTrash => Some("expire_trash"),
+            Self::ExpireVersions => Some("expire_versions"),
         }
     }
 }

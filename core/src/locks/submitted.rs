@@ -2,6 +2,7 @@
 //!
 //! It is decided in SQL, so that the same words can refuse a request before its body is read, and guard its commit.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::ids::{LockId, NodeId, SpaceId};
@@ -9,7 +10,7 @@ use crate::path::{Name, Path};
 use crate::ports::{Statement, Timestamp};
 
 /// Lock tokens and conditions.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Submitted {
     /// Every lock token that was named, in whatever place.
     pub tokens: Vec<LockId>,
@@ -18,7 +19,7 @@ pub struct Submitted {
 }
 
 /// Conditions on one resource, which must all hold.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct List {
     /// The resource; None where it is none of ours, and so without any state.
     pub resource: Option<Resource>,
@@ -27,7 +28,7 @@ pub struct List {
 }
 
 /// A place in the space.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resource {
     /// The folder where the path begins; None for the space's root.
     pub base: Option<NodeId>,
@@ -36,7 +37,7 @@ pub struct Resource {
 }
 
 /// One condition.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
     /// Whether the state must not be there.
     pub not: bool,
@@ -45,7 +46,7 @@ pub struct Condition {
 }
 
 /// A state that a resource may be in.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum State {
     /// Covered by this lock.
     Lock(LockId),

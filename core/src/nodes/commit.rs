@@ -1,6 +1,6 @@
 //! The commit: what was decided, in one batch that holds only if what was read still does.
 
-use super::decide::Plan;
+use super::decide::{Copied, Plan};
 use super::over::Over;
 use super::read::Read;
 use super::view::Entry;
@@ -35,6 +35,9 @@ pub(super) struct Commit<'a> {
     pub(super) read: &'a Read,
     pub(super) now: Timestamp,
     pub(super) plan: &'a Plan,
+    /// What a job has to say in the same batch: before anything else, and when all is done.
+    pub(super) first: Vec<Statement>,
+    pub(super) last: Vec<Statement>,
 }
 
 /// `tree`: every node of the trees that ?1 lists, `[[top, head, version head, mask, alone], …]`, with what its copy's id is
@@ -165,7 +168,12 @@ impl Commit<'_> {
 
     fn statements(&self) -> Result<Vec<Statement>> {
         let plan = self.plan;
-        let mut batch = self.guards()?;
+        let mut batch = self.first.clone();
+        batch.extend(self.guards()?);
+        if !plan.deeper.is_empty() {
+            let depth = Statement::new(DEPTH).bind(manifest::to_json(&plan.deeper)?);
+            batch.push(depth.bind(MAX_DEPTH as u64));
+        }
         let touched = self.plan.touched();
         batch.extend(locks::guards(self.token, self.space, self.now, &touched)?);
         if !touched.trees.is_empty() {
@@ -176,8 +184,10 @@ impl Commit<'_> {
             batch.push(guard);
             batch.extend(removal);
         }
-        if !plan.copies.is_empty() {
+        if plan.copies.iter().any(|copied| copied.built_for.is_none()) {
             batch.extend(self.copies()?);
+        } else if !plan.copies.is_empty() {
+            batch.push(quota(self.space));
         }
         if !plan.displaced.is_empty() {
             // Two nodes can't have a name at once, not even between two rows of an update.
@@ -189,7 +199,7 @@ impl Commit<'_> {
             batch.extend(over.statements(self.now, &self.read.caller.account));
         }
         if plan.overs.iter().any(|over| !over.moves) {
-            batch.push(Statement::new(QUOTA).bind(self.space));
+            batch.push(quota(self.space));
         }
         let parents = "update nodes set modified_at = ?2 where id in (select value from json_each(?1))";
         batch.push(Statement::new(parents).bind(manifest::to_json(&plan.parents)?).bind(self.now));
@@ -198,6 +208,7 @@ impl Commit<'_> {
         let folders: Vec<&str> =
             plan.parents.iter().chain(placed_folders).chain(saved_in).map(String::as_str).collect();
         batch.extend(record(self.space, self.now, &self.changes(), &folders)?);
+        batch.extend(self.last.iter().cloned());
         Ok(batch)
     }
 
@@ -222,6 +233,24 @@ impl Commit<'_> {
         self.plan.places.iter().map(record).chain(saved).chain(purged).collect()
     }
 
+    /// Of a copy that a job is to build: what an ordinary one would be refused for by now, then its top, which gets the id
+    /// `top`, under the hidden root `root`, without what is to be in it.
+    pub(super) fn begin(&self, copied: &Copied, top: &str, root: &str) -> Result<Vec<Statement>> {
+        let mut batch = self.guards()?;
+        batch.extend(locks::guards(self.token, self.space, self.now, &self.plan.touched())?);
+        let copies = copies_as_json(&[&Copied { alone: true, ..copied.clone() }])?;
+        let on_copies = |sql: &'static str| Statement::new(sql).bind(copies.as_str());
+        let hide =
+            "update nodes set parent_id = ?2, name_nfc = (select s.name_nfc from nodes s where s.id = ?3)
+              where id = ?1";
+        batch.extend([
+            on_copies(COPY_NODES).bind(self.now),
+            on_copies(COPY_PROPERTIES),
+            Statement::new(hide).bind(top).bind(root).bind(copied.source.as_str()),
+        ]);
+        Ok(batch)
+    }
+
     fn guards(&self) -> Result<Vec<Statement>> {
         let plan = self.plan;
         let access =
@@ -234,23 +263,16 @@ impl Commit<'_> {
             (id, &entry.parent, &entry.name, trashed_at, version, &entry.trashed_from, state)
         });
         guards.extend(for_each_piece(entries, |json| Statement::new(UNCHANGED).bind(self.space).bind(json))?);
-        if !plan.deeper.is_empty() {
-            let depth = Statement::new(DEPTH).bind(manifest::to_json(&plan.deeper)?);
-            guards.push(depth.bind(MAX_DEPTH as u64));
-        }
         Ok(guards)
     }
 
     fn copies(&self) -> Result<Vec<Statement>> {
-        let copies: Vec<_> = (self.plan.copies.iter())
-            .map(|copied| (&copied.source, &copied.head, &copied.version_head, copied.mask, copied.alone))
-            .collect();
-        let copies = manifest::to_json(&copies)?;
+        let copies = copies_as_json(&self.plan.copies.iter().collect::<Vec<_>>())?;
         let on_copies = |sql: &'static str| Statement::new(sql).bind(copies.as_str());
         Ok(vec![
             on_copies(COPY_LIMIT).bind(MAX_COPIED_NODES),
             on_copies(COPY_BYTES).bind(self.space),
-            Statement::new(QUOTA).bind(self.space),
+            quota(self.space),
             on_copies(COPY_NODES).bind(self.now),
             on_copies(COPY_PROPERTIES),
             on_copies(COPY_VERSIONS).bind(self.now).bind(&self.read.caller.account),
@@ -265,7 +287,19 @@ impl Commit<'_> {
     }
 }
 
-fn refusal(error: DbError) -> Refused {
+fn copies_as_json(copies: &[&Copied]) -> Result<String> {
+    let row = |copied: &&Copied| {
+        (copied.source.clone(), copied.head.clone(), copied.version_head.clone(), copied.mask, copied.alone)
+    };
+    manifest::to_json(&copies.iter().map(row).collect::<Vec<_>>())
+}
+
+/// Refuses what has grown beyond the space's quota by now.
+pub(super) fn quota(space: &SpaceId) -> Statement {
+    Statement::new(QUOTA).bind(space)
+}
+
+pub(super) fn refusal(error: DbError) -> Refused {
     let DbError::Violated(why) = &error else {
         return match error {
             // Somebody else took a name that was free.

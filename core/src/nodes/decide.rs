@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::numbers::{MAX_NUMBER, Numbered, Numbers};
 use super::over::Over;
 use super::read::{Found, Read};
@@ -56,7 +58,7 @@ impl Plan {
 }
 
 /// A tree that is copied. The id of each new node is `head`, then 12 hex digits: its old node's integer key, xor `mask`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Copied {
     pub(super) source: String,
     pub(super) head: String,
@@ -64,6 +66,8 @@ pub(super) struct Copied {
     pub(super) mask: u64,
     /// Without what is in it.
     pub(super) alone: bool,
+    /// Of one that a job has built, under its hidden root: the depth of its top for which it isn't too deep.
+    pub(super) built_for: Option<usize>,
 }
 
 impl Copied {
@@ -75,11 +79,22 @@ impl Copied {
             (head.to_owned(), u64::from_str_radix(tail, 16).unwrap_or_default())
         };
         let (head, mask) = split(node.as_str());
-        Self { source: source.to_owned(), head, version_head: split(version.as_str()).0, mask, alone }
+        Self {
+            source: source.to_owned(),
+            head,
+            version_head: split(version.as_str()).0,
+            mask,
+            alone,
+            built_for: None,
+        }
     }
 
-    fn id(&self, key: u64) -> String {
+    pub(super) fn id(&self, key: u64) -> String {
         format!("{}{:012x}", self.head, self.mask ^ key)
+    }
+
+    pub(super) fn version_id(&self, key: u64) -> String {
+        format!("{}{:012x}", self.version_head, self.mask ^ key)
     }
 }
 
@@ -119,6 +134,8 @@ struct State {
     copies: Vec<(Copied, String)>,
     overs: Vec<Over>,
     parents: BTreeSet<String>,
+    /// The copy that needs only its place.
+    built: Option<Copied>,
     /// The number of the last name in a void plan; they count down.
     provisional: u64,
 }
@@ -147,6 +164,7 @@ impl State {
             copies: Vec::new(),
             overs: Vec::new(),
             parents: BTreeSet::new(),
+            built: read.built.clone(),
             provisional: MAX_NUMBER,
         }
     }
@@ -364,7 +382,7 @@ impl State {
             ..entry.clone()
         };
         let id = if operation.verb == Verb::Copy {
-            let copied = Copied::new(host, id, operation.alone);
+            let copied = self.built.take().unwrap_or_else(|| Copied::new(host, id, operation.alone));
             let key = entry.key.ok_or_else(|| Error::Internal("a copy is copied".to_owned()))?;
             let new = copied.id(key);
             self.copies.push((copied, new.clone()));
@@ -406,9 +424,13 @@ impl State {
                 return Err(Error::Conflict(Conflict::TooDeep));
             }
             let was_as_deep = matches!(read.view.way(id), Way::Lives { depth: before } if before >= depth);
-            let copied = copies.get(id.as_str());
-            if entry.is_folder && !was_as_deep && !copied.is_some_and(|copied| copied.alone) {
-                deeper.push((copied.map_or_else(|| id.clone(), |copied| copied.source.clone()), depth));
+            let (top, is_checked) = match copies.get(id.as_str()) {
+                None => (id, was_as_deep),
+                Some(Copied { built_for: Some(checked), .. }) => (id, *checked >= depth),
+                Some(copied) => (&copied.source, copied.alone),
+            };
+            if entry.is_folder && !is_checked {
+                deeper.push((top.clone(), depth));
             }
         }
         let taken: HashSet<(&str, &str)> = places

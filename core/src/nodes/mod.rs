@@ -8,15 +8,19 @@ mod batch;
 mod commit;
 mod decide;
 mod delete;
+mod large;
 mod numbers;
 mod over;
 mod read;
 mod stat;
 mod view;
 
-pub use batch::{batch, batch_telling};
+pub use batch::{Became, batch, batch_telling, copy_by_job};
 pub use delete::delete;
+pub use large::{CopyLimits, Large, MAX_NODES_BY_JOB, copy_step};
 pub use stat::{Stat, stat};
+
+use serde::{Deserialize, Serialize};
 
 use crate::conditions::Conditions;
 use crate::error::{Error, Result};
@@ -26,7 +30,8 @@ use crate::tree::Address;
 
 /// The most operations in a batch.
 pub const MAX_OPERATIONS: usize = 1000;
-/// The most nodes that the copies of a batch may make: about half a second of D1's time.
+/// The most nodes that the copies of one commit make: about half a second of D1's time. A batch that is one copy, and of more,
+/// is a job's.
 pub const MAX_COPIED_NODES: u64 = 20_000;
 
 /// One operation of a batch. Paths, names and contents of folders are those before the batch; places fill and become
@@ -93,7 +98,7 @@ pub struct To {
 }
 
 /// What to do where a name is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum OnConflict {
     /// Refuse.
     #[default]

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
+use super::decide::Copied;
 use super::view::View;
 use super::{Operation, Target, Verb};
 use crate::auth::{self, Caller, Right};
@@ -36,6 +37,8 @@ pub(super) struct Read {
     pub(super) view: View,
     /// What has expired in the trash and goes along with the commit, where that fills the trash.
     pub(super) expired: Vec<trash::Top>,
+    /// The copy that the operation is to put in its place, where a job has built it.
+    pub(super) built: Option<Copied>,
 }
 
 /// The walk of every target in the JSON array ?2, `[id, names, named like, place]`, in the space ?1: it starts at the
@@ -109,7 +112,7 @@ pub(super) async fn read<P: Platform>(
     let rows = |at: usize| results.get(at).map(Vec::as_slice).unwrap_or_default();
     let caller = auth::authorise(rows(0).first(), Right::Write)?;
     let found = found(rows(1), operations.len(), caller.folder.as_deref())?;
-    Ok(Read { caller, found, view: View::read(rows(2))?, expired: trash::light(rows(3))? })
+    Ok(Read { caller, found, view: View::read(rows(2))?, expired: trash::light(rows(3))?, built: None })
 }
 
 /// The two walks of an operation: to its node, and to its place.

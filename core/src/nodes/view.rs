@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::error::Result;
 use crate::path::MAX_DEPTH;
 use crate::ports::{Row, Timestamp};
+use crate::trash::is_hidden;
 use crate::tree::folder_etag;
 
 /// A node as it was read, or as operations have left it.
@@ -93,7 +94,7 @@ impl View {
         for depth in 0..=2 * MAX_DEPTH {
             match self.entries.get(at) {
                 Some(entry) if entry.is_root() => return Way::Lives { depth },
-                Some(entry) if entry.trashed_at.is_none() => at = &entry.parent,
+                Some(entry) if entry.trashed_at.is_none() && !is_hidden(&entry.parent) => at = &entry.parent,
                 _ => break,
             }
         }

@@ -1,23 +1,28 @@
 //! What has been in the trash for longer than the space's policy keeps it. It isn't shown and can't be restored; rows go
-//! in the commits that fill the trash, a bounded number at a time, and by a sweep.
+//! in the commits that fill the trash, a bounded number at a time, and by a periodic job.
+
+use serde_json::Value;
 
 use super::Top;
-use super::purge::{MAX_PURGED_NODES, remove};
+use super::hidden::{adopt, hide};
+use super::pieces::{PIECE, remove_piece};
+use super::purge::remove;
 use crate::changes::{Record, record};
-use crate::error::{Conflict, Error, Result};
+use crate::error::Result;
 use crate::ids::SpaceId;
+use crate::jobs::{Claimed, Step};
 use crate::manifest;
 use crate::ports::{Db, DbError, Host, Platform, Row, Statement, Timestamp};
+use crate::tree;
 
 /// The most nodes and versions that go along with a commit: it must not take long because others have deleted much.
 const MAX_ALONG: u64 = 1000;
 /// The most deleted nodes that are looked at for that.
 const TOPS_ALONG: u64 = 20;
-/// The same, for a step of the sweep.
+/// The most deleted nodes that the clean-up takes out of a trash at once.
 const TOPS_SWEPT: u64 = 1000;
-
-/// So often is begun again, when others keep changing the trash.
-const ATTEMPTS: usize = 20;
+/// The most spaces that it looks at for them at once.
+const SPACES_AT_ONCE: u64 = 200;
 
 /// The oldest ?4 nodes of the trash of the space ?1 that have expired at the time ?2, and how many nodes and versions
 /// each comes to, counted up to ?3 of either.
@@ -76,27 +81,62 @@ pub(crate) fn remove_expired(
     Ok((guard, remove(&tops, space)))
 }
 
-/// Removes what has expired in a space, in one batch of at most 10,000 nodes and versions; returns how many deleted nodes
-/// it was: none, and there is nothing more to do. For maintenance: no request asks for it, and nobody's rights are
-/// checked. Safe to repeat.
-pub async fn expire<P: Platform>(platform: &P, space: &SpaceId) -> Result<usize> {
-    for _ in 0..ATTEMPTS {
-        let now = platform.host().now();
-        let look = Statement::new(EXPIRED).bind(space).bind(now).bind(MAX_PURGED_NODES).bind(TOPS_SWEPT);
-        let rows = platform.db().read(vec![look]).await?.pop().unwrap_or_default();
-        let tops = choose(&rows, MAX_PURGED_NODES)?;
-        if tops.is_empty() {
-            return Ok(0);
-        }
-        let (guard, removal) = remove_expired(&tops, space, now)?;
-        let mut batch = vec![guard];
-        batch.extend(removal);
-        let changes: Vec<Record<'_>> = tops.iter().map(Top::purged).collect();
-        batch.extend(record(space, now, &changes, &[])?);
-        match platform.db().write(batch).await {
-            Err(DbError::Violated(why)) if why == "tree_changed" => {}
-            done => return Ok(done.map(|_| tops.len())?),
+/// The next ?3 spaces behind the key ?1 that don't keep their trash for ever, and whether something in it has expired at the
+/// time ?2.
+const SPACES: &str = "select s.n, s.id, exists (
+        select 1 from nodes n
+         where n.space_id = s.id and n.trashed_at is not null and n.trashed_at <= ?2 - s.trash_days * 86400000
+      ) as has_expired
+   from spaces s where s.n > ?1 and s.trash_days is not null order by s.n limit ?3";
+
+/// The oldest ?3 nodes of the trash of the space ?1 that have expired at the time ?2.
+const OLDEST: &str = "select n.id, n.kind from nodes n
+  where n.space_id = ?1 and n.trashed_at is not null
+    and n.trashed_at <= (select ?2 - s.trash_days * 86400000 from spaces s where s.id = ?1)
+  order by n.trashed_at limit ?3";
+
+/// A step of the clean-up of all trashes: takes what has expired in a space out of its trash, however large it is, and removes
+/// it piece by piece before it looks for more. Before all of that it removes what jobs have left behind that are over. Nobody's
+/// rights are checked.
+pub async fn expire_step<P: Platform>(platform: &P, job: &Claimed) -> Result<Step> {
+    let removed = remove_piece(platform, job, PIECE).await?;
+    let progress = removed.add_to(job.progress);
+    let more = |checkpoint| Ok(Step::More { progress, checkpoint, after_secs: 0 });
+    if !removed.is_nothing() {
+        return more(job.checkpoint.clone());
+    }
+    let Some(after) = job.checkpoint.as_u64() else {
+        let found = adopt(platform, job).await?;
+        return more(if found { Value::Null } else { Value::from(0) });
+    };
+    let now = platform.host().now();
+    let page = Statement::new(SPACES).bind(after).bind(now).bind(SPACES_AT_ONCE);
+    let rows = platform.db().read(vec![page]).await?.pop().unwrap_or_default();
+    for row in &rows {
+        if row.integer("has_expired")? == 1 {
+            take(platform, job, &tree::id(row, "id", SpaceId::parse)?, now).await?;
+            return more(Value::from(row.unsigned("n")?.saturating_sub(1)));
         }
     }
-    Err(Error::Conflict(Conflict::Contended))
+    match rows.last() {
+        Some(last) if rows.len() as u64 == SPACES_AT_ONCE => more(Value::from(last.unsigned("n")?)),
+        _ => Ok(Step::Done { progress, result: Value::Null }),
+    }
+}
+
+/// Takes the oldest nodes that have expired out of the trash of a space. Where an owner keeps more just then, nothing happens.
+async fn take<P: Platform>(platform: &P, job: &Claimed, space: &SpaceId, now: Timestamp) -> Result<()> {
+    let look = Statement::new(OLDEST).bind(space).bind(now).bind(TOPS_SWEPT);
+    let rows = platform.db().read(vec![look]).await?.pop().unwrap_or_default();
+    let tops = rows.iter().map(Top::read).collect::<Result<Vec<Top>>>()?;
+    let ids = manifest::to_json(&tops.iter().map(|top| &top.id).collect::<Vec<_>>())?;
+    let changes: Vec<Record<'_>> = tops.iter().map(Top::purged).collect();
+    let mut batch = vec![job.guard(), Statement::new(STILL_EXPIRED).bind(ids).bind(space).bind(now)];
+    batch.push(hide(tops.iter().map(|top| top.id.as_str()), &job.id)?);
+    batch.extend(record(space, now, &changes, &[])?);
+    match platform.db().write(batch).await {
+        // They are looked for again.
+        Err(DbError::Violated(why)) if why == "tree_changed" => Ok(()),
+        done => Ok(done.map(|_| ())?),
+    }
 }

@@ -21,13 +21,17 @@ macro_rules! was_in_scope {
 }
 
 mod expire;
+mod hidden;
 mod list;
+mod pieces;
 mod purge;
 
-pub use expire::expire;
+pub use expire::expire_step;
 pub(crate) use expire::{light, look, remove_expired};
+pub(crate) use hidden::{copy_root, is_hidden};
 pub use list::{MAX_LIMIT, Page, Trashed, list};
-pub use purge::{MAX_PURGED_NODES, Purged, purge};
+pub use pieces::PIECE;
+pub use purge::{MAX_PURGED_NODES, Purged, Rest, purge, purge_by_job, purge_step};
 
 use crate::changes::{Record, What};
 use crate::error::Result;

@@ -1,22 +1,27 @@
 //! Versions that the space's policy keeps no longer. They go in the commit that makes a newer one, a bounded number at a
-//! time; what is never saved again, a sweep finds.
+//! time; what is never saved again, a periodic job finds.
 //!
 //! Kept are the current version, those with a label, the newest ones up to the policy's number, and those that were
 //! replaced within the policy's days: a version's age is the time since then, so that the first save in a year doesn't
 //! take the old state away at once.
 
+use serde_json::Value;
+
+use super::delete::remove_loose_blobs;
 use crate::changes::{Record, What, record};
 use crate::error::Result;
 use crate::ids::{NodeId, SpaceId};
-use crate::ports::{Db, Host, Platform, Statement, Timestamp};
-
-use super::delete::remove_loose_blobs;
+use crate::jobs::{Claimed, Step};
+use crate::ports::{Db, Host, Platform, Row, Statement, Timestamp};
+use crate::tree;
 
 /// The most versions that one commit removes: a save must not take long because an owner has lowered a limit.
 const MAX_REMOVED: u64 = 100;
 
-/// How many nodes a step of the sweep looks at.
+/// How many files a step of the sweep looks at.
 const SWEPT_NODES: u64 = 500;
+/// In how many batches it removes what it finds: some seconds of a database.
+const SWEPT_AT_ONCE: usize = 50;
 
 /// `excess`: at most ?3 versions of the file ?1, the oldest first, that are kept no longer at the time ?2. Versions of a
 /// file have times of their own, so one bound serves for both limits, and the index finds what is below it. A limit or an
@@ -53,6 +58,8 @@ const FREE_BYTES: &str = concat!(
 
 const VERSIONS: &str = concat!(excess!(), "delete from versions where id in (select id from excess)");
 
+const COUNT: &str = concat!(excess!(), "select count(*) as removed from excess");
+
 /// The next ?3 files behind the key ?1, and whether one has versions that are kept no longer at the time ?2.
 const SWEEP: &str = "select n.n, n.id, n.space_id, n.parent_id,
         coalesce((select count(*) from versions v where v.node_id = n.id and v.label is null)
@@ -68,28 +75,57 @@ const SWEEP: &str = "select n.n, n.id, n.space_id, n.parent_id,
 /// Removes versions of a file that are kept no longer, with what only they needed. For a batch that has given the file its
 /// newest version already.
 pub(crate) fn remove_excess(node: &NodeId, now: Timestamp) -> Vec<Statement> {
-    let on_excess = |sql: &'static str| Statement::new(sql).bind(node).bind(now).bind(MAX_REMOVED);
-    let mut statements = vec![on_excess(LOOSEN_BLOBS), on_excess(FREE_BYTES), on_excess(VERSIONS)];
+    let mut statements = [LOOSEN_BLOBS, FREE_BYTES, VERSIONS].map(|sql| excess(sql, node, now)).to_vec();
     statements.extend(remove_loose_blobs());
     statements
 }
 
-/// A step of the sweep over all files of all spaces, behind the key `after`; returns where the next one begins, None at
-/// the end. For maintenance: no request asks for it, and nobody's rights are checked. Safe to repeat.
-pub async fn expire<P: Platform>(platform: &P, after: u64) -> Result<Option<u64>> {
+fn excess(sql: &'static str, node: &NodeId, now: Timestamp) -> Statement {
+    Statement::new(sql).bind(node).bind(now).bind(MAX_REMOVED)
+}
+
+/// A step of the sweep over all files of all spaces. Nobody's rights are checked; safe to repeat.
+pub async fn expire_step<P: Platform>(platform: &P, job: &Claimed) -> Result<Step> {
     let now = platform.host().now();
+    let after = job.checkpoint.as_u64().unwrap_or_default();
     let page = Statement::new(SWEEP).bind(after).bind(now).bind(SWEPT_NODES);
     let rows = platform.db().read(vec![page]).await?.pop().unwrap_or_default();
+    let mut progress = job.progress;
+    let more =
+        |after: u64, progress| Ok(Step::More { progress, checkpoint: Value::from(after), after_secs: 0 });
+    let mut batches = 0;
     for row in &rows {
-        if row.integer("has_excess")? == 1 {
-            let node = crate::tree::id(row, "id", NodeId::parse)?;
-            let space = crate::tree::id(row, "space_id", SpaceId::parse)?;
-            let mut batch = remove_excess(&node, now);
-            let change = Record::of_file(What::Updated, node.as_str());
-            batch.extend(record(&space, now, &[change], &[row.text("parent_id")?])?);
-            platform.db().write(batch).await?;
+        let key = row.unsigned("n")?;
+        if row.integer("has_excess")? != 1 {
+            continue;
+        }
+        loop {
+            if batches == SWEPT_AT_ONCE {
+                return more(key.saturating_sub(1), progress);
+            }
+            batches += 1;
+            let removed = sweep(platform, job, row, now).await?;
+            progress.items_done += removed;
+            if removed < MAX_REMOVED {
+                break;
+            }
         }
     }
-    let last = rows.last().map(|row| row.unsigned("n")).transpose()?;
-    Ok(last.filter(|_| rows.len() as u64 == SWEPT_NODES))
+    match rows.last() {
+        Some(last) if rows.len() as u64 == SWEPT_NODES => more(last.unsigned("n")?, progress),
+        _ => Ok(Step::Done { progress, result: Value::Null }),
+    }
+}
+
+/// Removes what a file has in excess, as far as one batch goes; how many versions that were.
+async fn sweep<P: Platform>(platform: &P, job: &Claimed, row: &Row, now: Timestamp) -> Result<u64> {
+    let node = tree::id(row, "id", NodeId::parse)?;
+    let space = tree::id(row, "space_id", SpaceId::parse)?;
+    let mut batch = vec![job.guard(), excess(COUNT, &node, now)];
+    batch.extend(remove_excess(&node, now));
+    let change = Record::of_file(What::Updated, node.as_str());
+    batch.extend(record(&space, now, &[change], &[row.text("parent_id")?])?);
+    let results = platform.db().write(batch).await?;
+    let counted = results.get(1).and_then(|rows| rows.first());
+    Ok(counted.map(|row| row.unsigned("removed")).transpose()?.unwrap_or_default())
 }

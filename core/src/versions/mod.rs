@@ -10,7 +10,7 @@ mod target;
 
 pub use delete::{Delete, delete};
 pub(crate) use delete::{remove_loose_blob, remove_loose_blobs, remove_unused_pages};
-pub use expire::expire;
+pub use expire::expire_step;
 pub(crate) use expire::remove_excess;
 pub use label::{SetLabel, set_label};
 pub use list::{Entry, Page, list};

@@ -1,8 +1,8 @@
 //! COPY, and what it shares with MOVE.
 
-use http::{HeaderMap, HeaderName, StatusCode};
+use http::{HeaderMap, HeaderName, StatusCode, header};
 use ledge_core::error::Error;
-use ledge_core::nodes::{self, Expected, OnConflict, Operation, Target, To, Verb};
+use ledge_core::nodes::{self, Became, Expected, OnConflict, Operation, Target, To, Verb};
 use ledge_core::path::Path;
 use ledge_core::ports::Platform;
 use ledge_core::tree::Address;
@@ -10,7 +10,8 @@ use ledge_core::tree::Address;
 use super::depth::{Depth, depth};
 use super::destination::destination;
 use super::{Answer, Failure, Request, empty};
-use crate::headers::{conditions, text};
+use crate::headers::{conditions, set, text};
+use crate::rest::jobs;
 
 const OVERWRITE: HeaderName = HeaderName::from_static("overwrite");
 
@@ -26,7 +27,8 @@ pub(crate) async fn copy<P: Platform>(platform: &P, request: Request<'_>) -> Ans
     transfer(platform, request, Verb::Copy, alone).await
 }
 
-/// 201 where nothing was there, 204 where something was replaced.
+/// 201 where nothing was there, 204 where something was replaced. 202 (RFC 9110 section 15.3.3) where a job copies what is too
+/// large for one commit: nothing is to be seen at the destination before it is complete, and `Location` is the job's.
 pub(super) async fn transfer<P: Platform>(
     platform: &P,
     request: Request<'_>,
@@ -54,10 +56,17 @@ pub(super) async fn transfer<P: Platform>(
         expected: Expected::Matching(conditions(headers)),
         alone,
     };
-    let outcomes =
-        nodes::batch(platform, &from.token, &from.space, &[operation]).await.map_err(Error::alone)?;
-    let replaced = outcomes.iter().any(|outcome| outcome.replaced.is_some());
-    Ok(empty(if replaced { StatusCode::NO_CONTENT } else { StatusCode::CREATED }))
+    match nodes::batch(platform, &from.token, &from.space, &[operation]).await.map_err(Error::alone)? {
+        Became::Done(outcomes) => {
+            let replaced = outcomes.iter().any(|outcome| outcome.replaced.is_some());
+            Ok(empty(if replaced { StatusCode::NO_CONTENT } else { StatusCode::CREATED }))
+        }
+        Became::Later(job) => {
+            let mut response = empty(StatusCode::ACCEPTED);
+            set(response.headers_mut(), header::LOCATION, jobs::location(&job.id));
+            Ok(response)
+        }
+    }
 }
 
 /// Whether what stands at the destination may be replaced.

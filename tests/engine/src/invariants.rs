@@ -16,10 +16,12 @@ pub async fn check(drive: &Drive) {
                                     join blobs b on b.id = v.blob_id) as it from spaces",
         ),
         (
-            "every node is below the root or in the trash, once",
+            "every node is below the root, in the trash, or hidden by a job that isn't over, once",
             "with recursive down (id) as (
                 select root_id from spaces
                 union all select id from nodes where trashed_at is not null
+                union all select n.id from nodes n join jobs j on j.finished_at is null
+                           and n.parent_id in ('purge/' || j.id || '/' || n.n, 'copy/' || j.id)
                 union all select k.id from down d join nodes k on k.parent_id = d.id and k.trashed_at is null)
              select (select count(*) from nodes) - count(*) + (count(*) - count(distinct id)) as it from down",
         ),

@@ -17,6 +17,7 @@ mod labour;
 mod paced;
 mod random;
 mod recording;
+pub mod worker;
 
 pub use between::{Between, Raced, race, send_while};
 pub use drive::{Answer, Drive, run};

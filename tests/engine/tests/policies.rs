@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
 
-use ledge_core::ids::SpaceId;
+use ledge_core::jobs::Work;
 use ledge_core::ports::{Db, Statement, Value};
 use ledge_core::wrappers::{Faults, When, fail};
-use ledge_core::{trash, versions};
+use ledge_engine_tests::worker::run_all;
 use ledge_engine_tests::{Answer, Drive, noise, run, send_while};
 use serde_json::json;
 
@@ -288,9 +288,7 @@ fn a_tree_that_is_too_heavy_waits_for_the_sweep_and_keeps_no_other_back() {
         assert_eq!(send(&drive, "DELETE", "files/living", "").await.status, 204);
         assert_eq!(in_trash(&drive).await, ["living", "old", "young"]);
         recount(&drive).await;
-        let space = SpaceId::parse(&text(&drive, "select id as it from spaces").await).unwrap();
-        assert_eq!(trash::expire(drive.plain(), &space).await.unwrap(), 1);
-        assert_eq!(trash::expire(drive.plain(), &space).await.unwrap(), 0);
+        run_all(&drive, drive.plain(), &Work::ExpireTrash).await;
         assert_eq!(in_trash(&drive).await, ["living", "young"]);
         assert_eq!(number(&drive, "select count(*) as it from nodes where id like 'n%'").await, 0);
         recount(&drive).await;
@@ -307,16 +305,16 @@ fn the_sweep_finds_versions_of_files_that_nobody_saves() {
             }
         }
         sql(&drive, "update spaces set versions_kept = null").await;
-        assert_eq!(versions::expire(drive.plain(), 0).await.unwrap(), None);
+        run_all(&drive, drive.plain(), &Work::ExpireVersions).await;
         assert_eq!(versions(&drive).await, 9);
         sql(&drive, "update spaces set versions_days = 10").await;
         let old = "update versions set created_at = created_at - 86400000 * 20
                     where node_id = (select id from nodes where name = 'b')";
         sql(&drive, old).await;
-        assert_eq!(versions::expire(drive.plain(), 0).await.unwrap(), None);
+        run_all(&drive, drive.plain(), &Work::ExpireVersions).await;
         assert_eq!(versions(&drive).await, 7);
         sql(&drive, "update spaces set versions_kept = 2").await;
-        assert_eq!(versions::expire(drive.plain(), 0).await.unwrap(), None);
+        run_all(&drive, drive.plain(), &Work::ExpireVersions).await;
         assert_eq!(versions(&drive).await, 5);
         for file in ["a", "b", "c"] {
             assert_eq!(drive.get(file).await.body, b"333");

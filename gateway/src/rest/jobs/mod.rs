@@ -14,6 +14,7 @@ pub(crate) use retry::retry;
 
 use http::{HeaderValue, Response, StatusCode, header};
 use ledge_core::error::{Error, Result};
+use ledge_core::ids::JobId;
 use ledge_core::jobs;
 use ledge_core::plan::ReadPlan;
 use serde::Serialize;
@@ -101,9 +102,14 @@ impl From<jobs::Job> for Job {
     }
 }
 
+/// Where to watch a job.
+pub(crate) fn location(id: &JobId) -> String {
+    format!("/api/v1/jobs/{id}")
+}
+
 /// 202: a job does what was asked for. `Location` says where to watch it.
 pub(crate) fn accepted(job: jobs::Job) -> Result<Response<ReadPlan>> {
-    let location = format!("/api/v1/jobs/{}", job.id);
+    let location = location(&job.id);
     let mut response = json(StatusCode::ACCEPTED, &Job::from(job))?;
     let location = HeaderValue::try_from(location).map_err(|error| Error::Internal(error.to_string()))?;
     response.headers_mut().insert(header::LOCATION, location);

@@ -8,6 +8,7 @@ use ledge_core::ports::Platform;
 use ledge_core::trash::{self, Purged};
 
 use crate::address::space;
+use crate::rest::jobs::{Job, accepted};
 use crate::rest::no_content;
 use crate::rest::query::Query;
 use crate::routes::Matched;
@@ -16,31 +17,33 @@ use crate::routes::Matched;
 #[utoipa::path(
     delete, path = "/api/v1/spaces/{space}/trash/{id}",
     responses(
+        (status = 202, description = "It is out of the trash; the job removes it.", body = Job),
         (status = 204, description = "It is gone."),
         (status = 409, description = "`contended`."),
-        (status = 413, description = "`too_many_nodes`."),
     ),
 )]
 pub(crate) async fn purge<P: Platform>(platform: &P, matched: Matched<'_>) -> Result<Response<ReadPlan>> {
     let (token, space) = space(&matched)?;
     Query::read(&matched.parts.uri, &[])?;
     let id = NodeId::parse(matched.path).ok_or(Error::NotFound)?;
-    trash::purge(platform, &token, &space, &Purged::Node(id)).await?;
-    Ok(no_content())
+    answer(trash::purge(platform, &token, &space, &Purged::Node(id)).await?)
 }
 
 /// Purges everything.
 #[utoipa::path(
     delete, path = "/api/v1/spaces/{space}/trash",
     responses(
+        (status = 202, description = "It is out of the trash; the job removes it.", body = Job),
         (status = 204, description = "All is gone."),
         (status = 409, description = "`contended`."),
-        (status = 413, description = "`too_many_nodes`: purge one by one."),
     ),
 )]
 pub(crate) async fn empty<P: Platform>(platform: &P, matched: Matched<'_>) -> Result<Response<ReadPlan>> {
     let (token, space) = space(&matched)?;
     Query::read(&matched.parts.uri, &[])?;
-    trash::purge(platform, &token, &space, &Purged::Everything).await?;
-    Ok(no_content())
+    answer(trash::purge(platform, &token, &space, &Purged::Everything).await?)
+}
+
+fn answer(job: Option<ledge_core::jobs::Job>) -> Result<Response<ReadPlan>> {
+    job.map_or_else(|| Ok(no_content()), accepted)
 }

@@ -4,7 +4,7 @@ use http::{Response, StatusCode};
 use ledge_core::error::{Error, Result};
 use ledge_core::idempotency::Once;
 use ledge_core::ids::NodeId;
-use ledge_core::nodes::{self, Expected, Operation, Outcome, Target, Verb};
+use ledge_core::nodes::{self, Became, Expected, Operation, Target, Verb};
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{Platform, Upload};
 use serde::Deserialize;
@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 use crate::address::space;
 use crate::openapi::parameters::IdempotencyKey;
 use crate::openapi::words::Conflict;
+use crate::rest::jobs::accepted;
 use crate::rest::nodes::{Place, Report, conflict};
 use crate::rest::once::note;
 use crate::rest::query::Query;
@@ -56,8 +57,11 @@ pub(crate) async fn restore<P: Platform, U: Upload>(
         expected: Expected::Any,
         alone: false,
     };
-    let answer = |outcomes: &[Outcome]| json(StatusCode::OK, &outcomes.first().cloned().map(Report::from));
-    let tell = |outcomes: &[Outcome]| answer(outcomes).map(|answer| note(once, answer));
+    let answer = |became: &Became| match became {
+        Became::Done(outcomes) => json(StatusCode::OK, &outcomes.first().cloned().map(Report::from)),
+        Became::Later(job) => accepted(job.as_ref().clone()),
+    };
+    let tell = |became: &Became| answer(became).map(|answer| note(once, answer));
     let outcomes = nodes::batch_telling(once, &token, &space, &[operation], &tell).await;
     answer(&outcomes.map_err(Error::alone)?)
 }

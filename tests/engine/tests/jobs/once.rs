@@ -115,7 +115,7 @@ async fn commit(platform: &Labouring<'_>, job: &Claimed) -> bool {
 async fn leave(platform: &Labouring<'_>, job: Claimed, committed: bool, time_left: bool) -> Next {
     let at = job.checkpoint.as_u64().unwrap_or(0);
     let step = if !committed {
-        Err(ledge_core::error::Error::NotFound)
+        Err(ledge_core::error::Error::Busy)
     } else if at + 1 >= STEPS {
         Ok(Step::done())
     } else {

@@ -119,7 +119,7 @@ fn what_waits_for_another_attempt_can_be_begun_now() {
         let platform = labour.platform();
         let id = job(&platform).await;
         let working = claimed(&platform, &id).await;
-        let Next::Wake(_) = jobs::leave(&platform, working, Err(Error::NotFound), true).await.unwrap() else {
+        let Next::Wake(_) = jobs::leave(&platform, working, Err(Error::Busy), true).await.unwrap() else {
             panic!("it is tried again")
         };
         assert_eq!(
