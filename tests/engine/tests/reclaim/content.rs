@@ -35,13 +35,28 @@ pub(crate) static SMALL: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     (0..5).map(|seed| noise(2000 + seed, 5000 + 700 * usize::try_from(seed).unwrap())).collect()
 });
 
-/// Some contents of one to three blocks, that share blocks.
+/// Some contents: small ones, and of one to three blocks, which they share.
 pub(crate) static CONTENTS: LazyLock<Vec<&'static [u8]>> = LazyLock::new(|| {
     let mut random = Random::new(5);
-    (0..40)
-        .map(|_| of(&(0..=random.below(3)).map(|_| random.below(BLOCKS.len())).collect::<Vec<_>>()))
-        .collect()
+    let mut contents: Vec<&'static [u8]> = SMALL.iter().map(Vec::as_slice).collect();
+    contents.extend((0..40).map(|_| of(&blocks(&mut random))));
+    contents
 });
+
+/// Their entity tags.
+pub(crate) static ETAGS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let mut random = Random::new(5);
+    let mut tags: Vec<String> = SMALL.iter().map(|small| etag(&[small])).collect();
+    tags.extend(
+        (0..40)
+            .map(|_| etag(&blocks(&mut random).iter().map(|at| BLOCKS[*at].as_slice()).collect::<Vec<_>>())),
+    );
+    tags
+});
+
+fn blocks(random: &mut Random) -> Vec<usize> {
+    (0..=random.below(3)).map(|_| random.below(BLOCKS.len())).collect()
+}
 
 /// Blocks, one after another.
 pub(crate) fn of(blocks: &[usize]) -> &'static [u8] {
@@ -49,7 +64,7 @@ pub(crate) fn of(blocks: &[usize]) -> &'static [u8] {
 }
 
 /// The entity tag of content that consists of these chunks.
-pub(crate) fn etag(chunks: &[&[u8]]) -> String {
+fn etag(chunks: &[&[u8]]) -> String {
     let mut etag = sha2::Sha256::new();
     for chunk in chunks {
         etag.update(Sha256::of(chunk).0);

@@ -12,7 +12,10 @@
 )]
 
 mod content;
+mod faults;
 mod model;
 mod plans;
+mod race;
+mod scale;
 mod steps;
 mod world;

@@ -1,5 +1,6 @@
 //! Holds the bucket against the database.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
@@ -13,11 +14,14 @@ use ledge_core::ports::{Db, Host, Row, Rows, Statement};
 use super::statistics::{Statistics, add};
 use crate::world::World;
 
+/// Bytes that content must have.
+pub(super) type Content = Cow<'static, [u8]>;
+
 /// What is known of content, whatever rows say later.
 #[derive(Default)]
 pub(super) struct Known {
     /// By entity tag.
-    pub(super) contents: HashMap<String, Rc<Vec<u8>>>,
+    pub(super) contents: HashMap<String, Content>,
     pages: HashMap<u64, Page>,
     blobs: HashSet<String>,
     chunks: HashSet<(u64, u64, String)>,
@@ -36,7 +40,7 @@ struct Page {
 /// A reader that is under way.
 pub(super) struct Reader {
     pub(super) plan: ReadPlan,
-    pub(super) content: Rc<Vec<u8>>,
+    pub(super) content: Content,
     pub(super) opened_at: i64,
 }
 
@@ -180,8 +184,8 @@ fn blob(row: &Row, known: &mut Known) {
     bytes.extend(decoded("tail").unwrap_or_default());
     assert_eq!(bytes.len() as u64, unsigned(row, "size_bytes"), "blob {id}");
     // The tag of an edit is not that of its content: what it was at first is what it stays.
-    let content = known.contents.entry(text(row, "etag")).or_insert_with(|| Rc::new(bytes.clone()));
-    assert!(**content == bytes, "blob {id} reads as something else");
+    let content = known.contents.entry(text(row, "etag")).or_insert_with(|| Content::Owned(bytes.clone()));
+    assert!(**content == *bytes, "blob {id} reads as something else");
     known.blobs.insert(id);
 }
 

@@ -42,7 +42,8 @@ pub(super) enum Outcome {
 }
 
 pub(super) fn random_content(random: &mut Random) -> &'static [u8] {
-    if random.one_in(2) { &SMALL[random.below(SMALL.len())] } else { CONTENTS[random.below(CONTENTS.len())] }
+    // Every other one is small.
+    CONTENTS[random.below(if random.one_in(2) { SMALL.len() } else { CONTENTS.len() })]
 }
 
 impl Operation {
