@@ -43,7 +43,8 @@ pub(super) enum Outcome {
 
 pub(super) fn random_content(random: &mut Random) -> &'static [u8] {
     // Every other one is small.
-    CONTENTS[random.below(if random.one_in(2) { SMALL.len() } else { CONTENTS.len() })]
+    let end = if random.one_in(2) { SMALL.len() } else { CONTENTS.len() };
+    CONTENTS[random.below(end)]
 }
 
 impl Operation {
