@@ -4,3 +4,4 @@
 
 mod backups;
 mod jobs;
+mod uploads;
