@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use ledge_tests::{Drive, noise};
+use ledge_tests::{Drive, delta, noise};
 
 const MIB: usize = 1 << 20;
 
@@ -59,4 +59,21 @@ fn ten_thousand_appends_of_eight_clients_lose_no_line() {
     }
     // One for each minute that it took, and no more than a space keeps.
     assert!(drive.versions("log").len() <= 100);
+}
+
+#[test]
+#[ignore = "takes minutes: cargo xtask test --full"]
+fn a_mebibyte_changed_in_a_gibibyte_sends_less_than_8() {
+    let drive = Drive::new();
+    let mut content = noise(9, 1024 * MIB);
+    assert_eq!(delta::save(&drive, "huge", &content, None).reply.status, 201);
+    let older = content.clone();
+    content.splice(700 * MIB..701 * MIB, noise(10, MIB));
+    let changed = delta::save(&drive, "huge", &content, None);
+    assert_eq!(changed.reply.status, 204);
+    assert!(changed.bytes < 8 << 20, "{} bytes were sent", changed.bytes);
+    check(&drive, &content);
+    let read = delta::receive(&drive, "huge", &older);
+    assert!(read.content == content, "byte for byte");
+    assert!(read.fetched_bytes < 8 << 20, "{} bytes were fetched", read.fetched_bytes);
 }

@@ -93,3 +93,19 @@ fn conditions_and_versions_are_those_of_the_file() {
         assert!(drive.get_with("a", "accept", accept).body == new, "{accept}");
     }
 }
+
+#[test]
+fn what_was_written_in_part_is_listed_and_read() {
+    let drive = Drive::new();
+    let mut content = noise(840, 6 * MIB);
+    assert_eq!(drive.put("a", content.clone()).status, 201);
+    let line = noise(841, 100);
+    let append = Drive::in_space("POST", &format!("append{}", drive.path("a"))).body(line.clone());
+    let appended = Reply::to(append);
+    assert!(appended.status < 300, "{}", String::from_utf8_lossy(&appended.body));
+    let old = content.clone();
+    content.extend(&line);
+    let read = receive(&drive, "a", &old);
+    assert!(read.content == content, "byte for byte");
+    assert!(read.fetched_bytes < 5 * MIB as u64, "{} bytes were fetched", read.fetched_bytes);
+}
