@@ -198,7 +198,7 @@ pub const TABLES: [Table; 11] = [
 pub const DERIVED: [&str; 3] = ["page_segments", "page_uses", "node_names"];
 
 /// Tables that are of no use without the moment that they belong to, and why.
-pub const LEFT_OUT: [(&str, &str); 18] = [
+pub const LEFT_OUT: [(&str, &str); 19] = [
     ("schema_version", "the index has the number, and the migrations make the table"),
     ("guard", "always empty"),
     ("loose_blobs", "always empty"),
@@ -206,6 +206,7 @@ pub const LEFT_OUT: [(&str, &str); 18] = [
     ("idempotent_answers", "they are for a day, and for requests that the restored database hasn't seen"),
     ("changes", "a restore sends everybody who follows back to a listing"),
     ("ingests", "uploads that were under way end with the database"),
+    ("copy_folders", "they belong to jobs; what those have built is removed by the next clean-up"),
     ("jobs", "periodic ones come by themselves, and others belong to what isn't there any more"),
     (
         "candidates",

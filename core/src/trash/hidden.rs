@@ -27,10 +27,6 @@ pub(crate) fn copy_root(job: &JobId) -> String {
 
 /// Where the ids of the roots begin under which a job removes what is there, and what comes behind all of them.
 pub(super) fn purge_roots(job: &JobId) -> (String, String) {
-    roots_of(job.as_str())
-}
-
-fn roots_of(job: &str) -> (String, String) {
     // 0 is the character after the slash.
     (format!("purge/{job}/"), format!("purge/{job}0"))
 }
@@ -42,18 +38,23 @@ pub(super) fn hide<'a>(ids: impl Iterator<Item = &'a str>, job: &JobId) -> Resul
     Ok(Statement::new(hide).bind(manifest::to_json(&ids.collect::<Vec<_>>())?).bind(purge_roots(job).0))
 }
 
-/// The first ?1 jobs that hide something under `purge/` and are over: from each root a jump to the next job's. What a copy had
-/// built is under `purge/` as soon as its job is over (migration 0012).
+/// The roots of ?1 jobs that are over, or that a restored database doesn't know, as ranges: under `purge/` from each job's a
+/// jump to the next one's; under `copy/` there is one node a job. (What a copy had built is under `purge/` already where its job
+/// ended: migration 0012.)
 const LEFT: &str = "with recursive probe (root) as (
         select min(parent_id) from nodes where parent_id >= 'purge/' and parent_id < 'purge0' and trashed_at is null
         union all
         select (select min(n.parent_id) from nodes n
                  where n.parent_id >= substr(p.root, 1, 42) || '0' and n.parent_id < 'purge0' and n.trashed_at is null)
           from probe p where p.root is not null
-    ) select substr(p.root, 7, 36) as job from probe p
+    ) select substr(p.root, 1, 42) as root from probe p
        where p.root is not null
          and not exists (select 1 from jobs j where j.id = substr(p.root, 7, 36) and j.finished_at is null)
-       limit ?1";
+      union all
+      select n.parent_id from nodes n
+       where n.parent_id >= 'copy/' and n.parent_id < 'copy0' and n.trashed_at is null
+         and not exists (select 1 from jobs j where j.id = substr(n.parent_id, 6) and j.finished_at is null)
+      limit ?1";
 
 /// Puts what jobs have hidden that are over (cancelled, given up, forgotten) under the roots of this one; whether there was
 /// anything. Two round trips, one where there wasn't.
@@ -64,11 +65,11 @@ pub(super) async fn adopt<P: Platform>(platform: &P, job: &Claimed) -> Result<bo
     }
     let mut batch = vec![job.guard()];
     for row in &left {
-        let (from, to) = roots_of(row.text("job")?);
-        let adopt = "update nodes set parent_id = ?3 || n where id in (
-            select a.id from nodes a where a.parent_id >= ?1 and a.parent_id < ?2 and a.trashed_at is null limit ?4)";
+        let root = row.text("root")?;
+        let adopt = "update nodes set parent_id = ?2 || n where id in (
+            select a.id from nodes a where a.parent_id >= ?1 and a.parent_id < ?1 || '0' and a.trashed_at is null limit ?3)";
         let own = purge_roots(&job.id).0;
-        batch.push(Statement::new(adopt).bind(from).bind(to).bind(own).bind(TOPS));
+        batch.push(Statement::new(adopt).bind(root).bind(own).bind(TOPS));
     }
     platform.db().write(batch).await?;
     Ok(true)
