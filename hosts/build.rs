@@ -18,25 +18,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     files.sort();
 
     let mut list = String::from("[\n");
-    let mut last = 0;
-    for path in &files {
+    for (at, path) in files.iter().enumerate() {
         let name = path.file_name().and_then(|name| name.to_str()).ok_or("a file name that is not UTF-8")?;
         let number: u32 = name
             .split_once('_')
             .and_then(|(number, _)| number.parse().ok())
             .ok_or_else(|| format!("migrations/{name}: its name should be NNNN_what.sql"))?;
-        if number <= last {
-            return Err(format!("migrations/{name}: another one has this number").into());
+        if usize::try_from(number)? != at + 1 {
+            return Err(format!("migrations/{name}: number {:04} was expected here", at + 1).into());
         }
-        last = number;
         println!("cargo::rerun-if-changed={}", path.display());
         writeln!(list, "    ({number}, {name:?}, include_str!({:?})),", path.display().to_string())?;
     }
     list.push(']');
-    // Moved into place: where a build cache was copied by links, the file must not change under another one.
-    let out = Path::new(&env::var("OUT_DIR")?).join("migrations.rs");
-    let new = out.with_extension("new");
-    fs::write(&new, list)?;
-    fs::rename(new, out)?;
+    fs::write(Path::new(&env::var("OUT_DIR")?).join("migrations.rs"), list)?;
     Ok(())
 }

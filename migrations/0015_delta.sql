@@ -1,4 +1,4 @@
--- 0016: delta saves.
+-- 0015: delta saves.
 
 -- Segments that came in packs and that no file has needed yet, and what each takes of its space's quota until one does or
 -- it goes. By segment: when that happens.
@@ -25,4 +25,4 @@ create trigger segment_of_pack_gone after delete on segments begin
   delete from packs where segment = old.id;
 END;
 
-insert into schema_version (version) values (16);
+insert into schema_version (version) values (15);

@@ -1,4 +1,4 @@
--- 0014: uploads in parts.
+-- 0013: uploads in parts.
 
 -- What open uploads may still become. Kept by the triggers below, whoever writes uploads. Counts against the quota as
 -- used_bytes does. Read with the space.
@@ -86,4 +86,4 @@ create trigger upload_part_drops_blob after update of blob_id on upload_parts wh
   delete from blobs where id = old.blob_id and not exists (select 1 from versions where blob_id = old.blob_id);
 END;
 
-insert into schema_version (version) values (14);
+insert into schema_version (version) values (13);

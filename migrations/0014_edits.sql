@@ -1,4 +1,4 @@
--- 0015: files that are written in parts.
+-- 0014: files that are written in parts.
 
 -- The end of a blob's content, base64, behind its pages: what small appends have added since the last time that it was
 -- cut into chunks. Read with the pages, where the end is asked for.
@@ -11,4 +11,4 @@ alter table versions add column appended_since integer;
 -- How long appends go on in one version. Null: each makes its own. Read with the file by those that append.
 alter table spaces add column append_window_secs integer default 60;
 
-insert into schema_version (version) values (15);
+insert into schema_version (version) values (14);

@@ -1,4 +1,4 @@
--- 0017: dumps of the metadata into the bucket.
+-- 0016: dumps of the metadata into the bucket.
 --
 -- A dump takes many batches, and shows one moment all the same: that at which it began. While one runs, the triggers
 -- below keep what each row was before its first change, and the dump lays that over what it finds.
@@ -295,4 +295,4 @@ begin
    where id = new.id and state = 'running';
 END;
 
-insert into schema_version (version) values (17);
+insert into schema_version (version) values (16);
