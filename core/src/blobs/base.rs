@@ -8,7 +8,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 
 use super::TAIL_BYTES;
 use crate::error::{Error, Result};
-use crate::ids::{BlobId, VersionId};
+use crate::ids::VersionId;
 use crate::ingest::{Old, inline_etag};
 use crate::manifest::edit::Manifest;
 use crate::manifest::{self, Extent, KeyedPage, PageRef, Parts, combine_crc32};
@@ -23,8 +23,6 @@ pub(crate) struct Base {
     pub(crate) size_bytes: u64,
     /// Its entity tag, without quotes.
     pub(crate) etag: String,
-    /// The CRC-32 of the whole.
-    pub(crate) crc32: u32,
     pub(super) pages: Vec<PageRef>,
     /// What lies behind the pages; all of it, where it is inline.
     pub(super) tail: Vec<u8>,
@@ -57,16 +55,17 @@ pub(crate) struct Reach {
     pub(crate) length: Option<u64>,
 }
 
-/// How many statements [`at`] and [`by_id`] are.
+/// How many statements [`at`] has.
 pub(crate) const STATEMENTS: usize = 3;
 
-/// `base`: the blob of the version ?4, or the current one, of the file at the end of the walk; or the blob ?1. What is inline counts as a tail without pages.
+/// `base`: the blob of the version ?4, or of the current one, of the file at the end of the walk. What is inline counts as a
+/// tail without pages.
 macro_rules! base {
-    (at) => {
+    () => {
         concat!(
             walk!(),
-            ", base (id, size_bytes, etag, crc32, inline, pages, paged, tail_bytes, tail, version) as (
-                select b.id, b.size_bytes, b.etag, b.crc32, b.inline, b.pages,
+            ", base (id, size_bytes, etag, inline, pages, paged, tail_bytes, tail, version) as (
+                select b.id, b.size_bytes, b.etag, b.inline, b.pages,
                        case when b.pages is null then 0 else b.size_bytes - b.tail_bytes end,
                        case when b.pages is null then b.size_bytes else b.tail_bytes end, b.tail, v.id
                   from walk w cross join nodes n on n.id = w.id
@@ -75,21 +74,14 @@ macro_rules! base {
                  where w.depth = ?3) "
         )
     };
-    (by_id) => {
-        "with base (id, size_bytes, etag, crc32, inline, pages, paged, tail_bytes, tail, version) as (
-            select b.id, b.size_bytes, b.etag, b.crc32, b.inline, b.pages,
-                   case when b.pages is null then 0 else b.size_bytes - b.tail_bytes end,
-                   case when b.pages is null then b.size_bytes else b.tail_bytes end, b.tail, null
-              from blobs b where b.id = ?1) "
-    };
 }
 
 /// The blob's row, and what its version says of appending to it.
 macro_rules! row {
-    ($base:ident) => {
+    () => {
         concat!(
-            base!($base),
-            "select t.size_bytes, t.etag, t.crc32, t.inline, t.pages, t.tail,
+            base!(),
+            "select t.size_bytes, t.etag, t.inline, t.pages, t.tail,
                     v.appended_since, v.author_id, v.label is not null as is_labelled, s.append_window_secs
                from base t left join versions v on v.id = t.version left join nodes n on n.id = v.node_id
                left join spaces s on s.id = n.space_id"
@@ -101,9 +93,9 @@ macro_rules! row {
 /// them all: those that [`pages_to_splice`](manifest::edit::pages_to_splice) names, and a few more. None where ?7 more
 /// bytes leave no more than ?8 in the tail.
 macro_rules! near {
-    ($base:ident) => {
+    () => {
         concat!(
-            base!($base),
+            base!(),
             ", edge (first, last, lowest, middle, beyond) as materialized (
                 select at.first, at.last,
                        (select count(*) from json_each(at.pages) x
@@ -128,9 +120,9 @@ macro_rules! near {
 }
 
 macro_rules! pages {
-    ($base:ident) => {
+    () => {
         concat!(
-            near!($base),
+            near!(),
             "select near.start, near.page, p.extents,
                     (select json_group_array(json_array(s.id, s.key))
                        from (select distinct json_extract(x.value, '$[0]') as id from json_each(p.extents) x) named
@@ -143,9 +135,9 @@ macro_rules! pages {
 
 /// Chunks: around the first byte, and behind the last as far as re-chunking may go, five of the largest.
 macro_rules! chunks {
-    ($base:ident) => {
+    () => {
         concat!(
-            near!($base),
+            near!(),
             ", ext (segment, offset, length, stop) as (
                 select json_extract(x.value, '$[0]'), json_extract(x.value, '$[1]'), json_extract(x.value, '$[2]'),
                        near.start + sum(json_extract(x.value, '$[2]'))
@@ -167,17 +159,7 @@ pub(crate) fn at(address: &Address, version: Option<&VersionId>, reach: &Reach) 
         let depth = address.path.depth() as u64;
         Statement::new(sql).bind(&address.space).bind(address.way()).bind(depth).bind(version)
     };
-    [place(row!(at)), reach.bind(place(pages!(at))), reach.bind(place(chunks!(at)))]
-}
-
-/// Asks for a blob by its id.
-pub(crate) fn by_id(blob: &BlobId, reach: &Reach) -> [Statement; STATEMENTS] {
-    let place = |sql| {
-        let nothing = None::<u64>;
-        Statement::new(sql).bind(blob).bind(nothing).bind(nothing).bind(nothing)
-    };
-    let row = Statement::new(row!(by_id)).bind(blob);
-    [row, reach.bind(place(pages!(by_id))), reach.bind(place(chunks!(by_id)))]
+    [place(row!()), reach.bind(place(pages!())), reach.bind(place(chunks!()))]
 }
 
 impl Reach {
@@ -203,7 +185,6 @@ impl Base {
         Self {
             size_bytes: 0,
             etag: inline_etag(&[]),
-            crc32: 0,
             pages: Vec::new(),
             tail: Vec::new(),
             loaded: HashMap::new(),
@@ -213,14 +194,13 @@ impl Base {
         }
     }
 
-    /// Reads the answers to [`at`] or [`by_id`]; None where there is no such blob.
+    /// Reads the answers to [`at`]; None where there is no such blob.
     pub(crate) fn read(results: &[Rows]) -> Result<Option<Self>> {
         let rows = |at: usize| results.get(at).map(Vec::as_slice).unwrap_or_default();
         let Some(row) = rows(0).first() else { return Ok(None) };
         let mut base = Self {
             size_bytes: row.unsigned("size_bytes")?,
             etag: row.text("etag")?.to_owned(),
-            crc32: crc32(row)?,
             pages: row.text_or_null("pages")?.map(manifest::from_json).transpose()?.unwrap_or_default(),
             tail: match row.text_or_null("inline")? {
                 None => tail_of(row)?,

@@ -3,8 +3,6 @@
 //! Content comes here when its bytes are in the bucket already (or small enough for a row) and no row speaks of them.
 //! [`NewBlob`] has the statements that change that, and those that refuse where it is too late.
 
-#![allow(dead_code, unused_imports, reason = "what edits need is used by those that come next")]
-
 mod base;
 mod concat;
 mod edit;
@@ -14,7 +12,7 @@ mod replay;
 pub(crate) mod rows;
 mod tail;
 
-pub(crate) use base::{Base, Reach, STATEMENTS, at, by_id, keyed_page, tail_of};
+pub(crate) use base::{Base, Reach, STATEMENTS, at, keyed_page, tail_of};
 pub(crate) use concat::concat;
 pub(crate) use edit::{Edit, edit};
 pub(crate) use new::{BlobRow, Layout, NewBlob, Stored};
