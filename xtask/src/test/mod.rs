@@ -70,7 +70,7 @@ pub(crate) fn stages(report: &mut Report, tools: &Tools, full: bool) -> Option<T
     for ((_, column), (name, run)) in columns.iter_mut().zip(CLIENTS) {
         let Some(clients) = &clients else { continue };
         let verdicts = report.stage(name, || {
-            let verdicts = run(&programs, clients)?;
+            let verdicts = run(&programs, clients, full)?;
             Ok((libtest::tally(&verdicts), verdicts))
         });
         column.extend(verdicts.unwrap_or_default());
@@ -91,7 +91,7 @@ const HOSTS: [(&str, &str, OnHost); 2] = [
     ("workerd", "black-box suite on workerd", blackbox::on_workerd),
 ];
 
-type ClientsOnHost = fn(&Programs, &Clients) -> Result<libtest::Verdicts>;
+type ClientsOnHost = fn(&Programs, &Clients, bool) -> Result<libtest::Verdicts>;
 
 /// In the order of [`HOSTS`].
 const CLIENTS: [(&str, ClientsOnHost); 2] =
@@ -118,7 +118,7 @@ pub(crate) fn clients_by_hand(mut arguments: Arguments) -> Result<()> {
     let clients = setup::clients()?;
     let mut report = Report::default();
     let verdicts = report.stage("WebDAV clients", || {
-        let verdicts = clients::run(&clients, "by-hand", &url, &token)?;
+        let verdicts = clients::run(&clients, "by-hand", (&url, &token), false)?;
         Ok((libtest::tally(&verdicts), verdicts))
     });
     println!("\n{}", Table::new(vec![("by hand", verdicts.unwrap_or_default())]));

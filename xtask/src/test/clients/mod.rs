@@ -23,32 +23,37 @@ use crate::setup::Clients;
 const LIMIT_SECS: u32 = 240;
 
 /// Runs the clients against the native host.
-pub(super) fn on_local(programs: &Programs, clients: &Clients) -> Result<Verdicts> {
-    run_on(clients, &blackbox::start_local(programs, "clients")?)
+pub(super) fn on_local(programs: &Programs, clients: &Clients, full: bool) -> Result<Verdicts> {
+    run_on(clients, &blackbox::start_local(programs, "clients")?, full)
 }
 
 /// Runs the clients against the Workers in workerd.
-pub(super) fn on_workerd(programs: &Programs, clients: &Clients) -> Result<Verdicts> {
+pub(super) fn on_workerd(programs: &Programs, clients: &Clients, full: bool) -> Result<Verdicts> {
     let administrator = blackbox::template(programs)?;
-    run_on(clients, &blackbox::start_workerd("clients", &administrator)?)
+    run_on(clients, &blackbox::start_workerd("clients", &administrator)?, full)
 }
 
-fn run_on(clients: &Clients, running: &Running) -> Result<Verdicts> {
+fn run_on(clients: &Clients, running: &Running, full: bool) -> Result<Verdicts> {
     let url = format!("{}/dav/", running.server.url());
-    let verdicts = run(clients, running.host, &url, &running.administrator.token)?;
+    let verdicts = run(clients, running.host, (&url, &running.administrator.token), full)?;
     if tally(&verdicts).failed > 0 {
         eprintln!("what the host said stands in {}", blackbox::log(running.host, "clients").display());
     }
     Ok(verdicts)
 }
 
-/// Runs the clients against a server that runs already: its URL ends with a slash.
-pub(super) fn run(clients: &Clients, host: &'static str, url: &str, token: &str) -> Result<Verdicts> {
+/// Runs the clients against a server that runs already: its URL, which ends with a slash, and a token.
+pub(super) fn run(
+    clients: &Clients,
+    host: &'static str,
+    (url, token): (&str, &str),
+    full: bool,
+) -> Result<Verdicts> {
     let mut verdicts = Verdicts::new();
     for (name, run) in CLIENTS {
         let folder = Scratch::empty(&format!("{host}-{name}"))?;
         let folder = std::path::absolute(folder.folder()).context("can't tell the working directory")?;
-        let of_client = run(clients, &Site { host, url: url.to_owned(), token, folder })?;
+        let of_client = run(clients, &Site { host, url: url.to_owned(), token, folder, full })?;
         verdicts.extend(of_client.into_iter().map(|(test, verdict)| (format!("{name}::{test}"), verdict)));
     }
     Ok(verdicts)
@@ -72,6 +77,8 @@ struct Site<'a> {
     token: &'a str,
     /// Absolute.
     folder: PathBuf,
+    /// Whether to try the large sizes too.
+    full: bool,
 }
 
 impl Site<'_> {
