@@ -31,7 +31,7 @@ fn every_method_that_the_document_names_is_answered_and_no_other_is_allowed() {
             Drive::absolute(&path.replace("{space}", space).replace("{path}", "a/b").replace("{id}", space));
         for method in METHODS {
             let reply = Reply::to(Drive::anonymous(method, &url));
-            let open = path == "/api/v1/openapi.json";
+            let open = ["/api/v1/openapi.json", "/api/v1/chunking"].contains(&path.as_str());
             let expected = match documented.contains(method) {
                 true if method == "OPTIONS" => 204,
                 true if open => 200,

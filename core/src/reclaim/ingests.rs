@@ -5,6 +5,8 @@
 //! No put begins shortly before an ingest expires, and the sweep waits for [`SETTLED_SECS`] more, so nothing arrives
 //! behind its back.
 
+use std::collections::HashMap;
+
 use super::{Limits, without_row};
 use crate::error::Result;
 use crate::ingest;
@@ -21,6 +23,17 @@ pub(super) struct Discarded {
     pub(super) rest: Option<(u64, String)>,
     /// Whether there may be more.
     pub(super) more: bool,
+}
+
+/// What became of one ingest's objects.
+#[derive(Debug, Default)]
+pub struct Emptied {
+    /// Objects that are gone.
+    pub objects: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Where the listing of the others goes on; None where there are none.
+    pub rest: Option<String>,
 }
 
 /// Removes what expired ingests have stored. Two round trips, and for each ingest one more and two bucket operations
@@ -44,7 +57,7 @@ pub(super) async fn expire<P: Platform>(
     for row in &rows {
         let (id, key) = (row.unsigned("id")?, row.text("key")?);
         let cursor = rest.filter(|(ingest, _)| *ingest == id).map(|(_, cursor)| cursor.clone());
-        match empty(platform, key, cursor, &mut listings).await? {
+        match empty(platform, key, cursor, &mut listings).await?.rest {
             None => emptied.push(id),
             Some(cursor) => {
                 unfinished = Some((id, cursor));
@@ -63,52 +76,55 @@ pub(super) async fn expire<P: Platform>(
     Ok(Discarded { ingests: emptied.len() as u64, rest: unfinished, more })
 }
 
-/// Removes what one upload that failed has stored. Returns where to go on; None when it is done. An ingest without a
-/// row was committed: its segments are in use.
+/// Removes what one upload that failed has stored. An ingest without a row was committed: its segments are in use.
 pub async fn discard<P: Platform>(
     platform: &P,
     ingest: u64,
     key: &str,
     cursor: Option<String>,
     limits: &Limits,
-) -> Result<Option<String>> {
+) -> Result<Emptied> {
     let expire = Statement::new("update ingests set expires_at = 0 where id = ?1 and key = ?2 returning id")
         .bind(ingest)
         .bind(key);
     let expired = platform.db().write(vec![expire]).await?;
     if expired.iter().all(Vec::is_empty) {
-        return Ok(None);
+        return Ok(Emptied::default());
     }
     let mut listings = limits.listings;
-    let rest = empty(platform, key, cursor, &mut listings).await?;
-    if rest.is_none() {
+    let emptied = empty(platform, key, cursor, &mut listings).await?;
+    if emptied.rest.is_none() {
         platform.db().write(vec![remove(ingest)]).await?;
     }
-    Ok(rest)
+    Ok(emptied)
 }
 
 fn remove(ingest: u64) -> Statement {
     Statement::new("delete from ingests where id = ?1 and expires_at = 0").bind(ingest)
 }
 
-/// Removes the objects of an ingest, but those that have a row. Returns where to go on when `listings` are used up.
+/// Removes the objects of an ingest, but those that have a row, until `listings` are used up.
 async fn empty<P: Platform>(
     platform: &P,
     key: &str,
     mut cursor: Option<String>,
     listings: &mut u32,
-) -> Result<Option<String>> {
+) -> Result<Emptied> {
+    let mut emptied = Emptied::default();
     loop {
         let page = platform.bucket().list(&ingest::prefix(key), cursor.as_deref()).await?;
         *listings = listings.saturating_sub(1);
-        let keys: Vec<String> = page.objects.into_iter().map(|object| object.key).collect();
-        let keys = without_row(platform, &keys).await?;
+        let sizes: HashMap<String, u64> =
+            page.objects.into_iter().map(|object| (object.key, object.size_bytes)).collect();
+        let keys = without_row(platform, &sizes.keys().cloned().collect::<Vec<_>>()).await?;
         if !keys.is_empty() {
             platform.bucket().delete(&keys).await?;
         }
+        emptied.objects += keys.len() as u64;
+        emptied.bytes += keys.iter().filter_map(|key| sizes.get(key)).sum::<u64>();
         cursor = page.next;
         if cursor.is_none() || *listings == 0 {
-            return Ok(cursor);
+            return Ok(Emptied { rest: cursor, ..emptied });
         }
     }
 }

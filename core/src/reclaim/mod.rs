@@ -16,7 +16,7 @@ mod sweep;
 mod unused;
 
 pub use ask::{ask, start};
-pub use ingests::discard;
+pub use ingests::{Emptied, discard};
 pub use limits::Limits;
 pub use report::{Kind, Report, report};
 pub use sweep::{FullPass, Reclaimed, Sweep, full_pass, sweep};

@@ -40,7 +40,7 @@ fn methods_that_a_file_does_not_answer_are_405_with_allow() {
     let drive = Drive::new();
     let reply = Reply::to(drive.request("POST", "a").body("x"));
     reply.expect_problem(405, "method_not_allowed");
-    assert_eq!(reply.header("allow"), "GET, HEAD, PUT, DELETE");
+    assert_eq!(reply.header("allow"), "GET, HEAD, PUT, PATCH, DELETE");
     Reply::to(Drive::signed("GET", &Drive::absolute("/nowhere"))).expect_problem(404, "no_such_route");
 }
 

@@ -6,8 +6,8 @@ use ledge_core::files::{self, Wanted, Which};
 use ledge_core::ids::{JobId, VersionId};
 use ledge_core::jobs::{self, By, Work};
 use ledge_core::plan::ReadPlan;
-use ledge_core::reclaim::{FullPass, Reclaimed, Sweep, full_pass, sweep};
 use ledge_core::ports::Platform;
+use ledge_core::reclaim::{FullPass, Reclaimed, Sweep, full_pass, sweep};
 use ledge_engine_tests::Random;
 
 use crate::content::{CONTENTS, SMALL};
