@@ -32,7 +32,7 @@ fn more_than_the_length_is_refused() {
     let url = begun(&drive, "a", 3);
     Reply::to(part(&url, 0, b"abcd")).expect_problem(400, "invalid");
     // Without a length of its own, too.
-    let streamed = reqwest::blocking::Body::new(std::io::Cursor::new(noise(1, 20 << 20)));
+    let streamed = reqwest::blocking::Body::new(std::io::Cursor::new(noise(1, 64 << 10)));
     let unannounced = tus("PATCH", &url)
         .header("upload-offset", "0")
         .header("content-type", "application/offset+octet-stream")
