@@ -124,7 +124,7 @@ fn on_workers(workers: &Workers, mut ledge: Command) -> Result<()> {
     println!(
         "restored the database from the dump {}, which shows {}",
         workers.backup,
-        said["shows"].as_str().unwrap_or("?")
+        said.get("shows").and_then(Value::as_str).unwrap_or("?")
     );
     println!("next: deploy or start, then POST /api/v1/admin/doctor examines it");
     Ok(())
@@ -162,10 +162,10 @@ fn download(workers: &Workers, folder: &Path) -> Result<PathBuf> {
     let index = get(&format!("ledge/meta/{}/index.json", workers.backup))?;
     let text = fs::read_to_string(&index).with_context(|| format!("can't read {}", index.display()))?;
     let index: Value = serde_json::from_str(&text).context("the dump's index is no JSON")?;
-    let parts = index["parts"].as_array().context("the dump's index has no parts")?;
+    let parts = index.get("parts").and_then(Value::as_array).context("the dump's index has no parts")?;
     for (at, part) in parts.iter().enumerate() {
         eprintln!("restore: downloading part {} of {}", at + 1, parts.len());
-        let key = part["key"].as_str().context("a part has no key")?;
+        let key = part.get("key").and_then(Value::as_str).context("a part has no key")?;
         let is_plain =
             key.starts_with("ledge/meta/") && !key.split('/').any(|name| name == ".." || name.is_empty());
         ensure!(is_plain, "the index names a part {key}, which is none");
@@ -176,19 +176,19 @@ fn download(workers: &Workers, folder: &Path) -> Result<PathBuf> {
 
 /// Compares the number of rows of each table with what was written.
 fn count(workers: &Workers, said: &Value) -> Result<()> {
-    let wanted = said["rows"].as_object().context("`ledge restore` counted no rows")?;
+    let wanted = said.get("rows").and_then(Value::as_object).context("`ledge restore` counted no rows")?;
     let columns: Vec<String> =
         wanted.keys().map(|table| format!("(select count(*) from {table}) as {table}")).collect();
     let mut execute = wrangler(workers, &["d1", "execute", "ledge", "--json", "--command"])?;
     let sql = format!("select {}", columns.join(", "));
     let found = process::quiet(execute.arg(sql), "the rows are loaded, and could not be counted")?;
     let found: Value = serde_json::from_str(&found).context("wrangler printed no JSON")?;
-    let found = &found[0]["results"][0];
+    let found = found.pointer("/0/results/0").context("wrangler told no rows")?;
     for (table, rows) in wanted {
         ensure!(
-            found[table].as_f64() == rows.as_f64(),
+            found.get(table).and_then(Value::as_f64) == rows.as_f64(),
             "{table} has {} rows, and {rows} were written: remove the database, and begin anew",
-            found[table]
+            found.get(table).unwrap_or(&Value::Null)
         );
         eprintln!("restore: {rows} rows in {table}");
     }

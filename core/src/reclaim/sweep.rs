@@ -34,10 +34,11 @@ pub struct Sweep {
     pub reclaimed: Reclaimed,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "phase", rename_all = "snake_case")]
 enum Phase {
     /// What has begun to go, and what is due.
+    #[default]
     Delete,
     Ingests {
         rest: Option<(u64, String)>,
@@ -49,12 +50,6 @@ enum Phase {
     /// A grace time of nothing at all is for tests: what was just doomed is due.
     DeleteAgain,
     Done,
-}
-
-impl Default for Phase {
-    fn default() -> Self {
-        Self::Delete
-    }
 }
 
 impl Sweep {

@@ -1,6 +1,6 @@
 //! Uploads in parts: whatever fails, what they hold of the quota, and what is left of them.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "test code")]
 
 use std::pin::pin;
 

@@ -42,9 +42,8 @@ fn a_database_of_six_days_ago_reads_every_file_of_that_day_and_one_of_ten_days_a
         }
         dump(&platform, "it", &SMALL).await;
         // Each day something is overwritten, deleted for good and written anew, and all that nothing needs goes.
-        for day in 0..6_usize {
+        for (day, (name, _)) in files.iter().enumerate() {
             labour.pass_secs(DAY_SECS);
-            let name = &files[day].0;
             let (first, then) = if day % 2 == 0 {
                 (("DELETE", name.as_str(), b"".as_slice()), ("PUT", "other", content(day as u64 + 50, 1)))
             } else {
