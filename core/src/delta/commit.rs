@@ -1,6 +1,6 @@
 //! Makes a version of a list of chunks that the space has.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::chunks::{self, Chunk};
 use super::look_up;
@@ -88,15 +88,18 @@ async fn attempt<P: Platform>(platform: &P, manifest: &Manifest, size_bytes: u64
         Ok(blob) => commit_save(platform, &request, name, target, &blob).await,
         Err(error) => Err(error),
     };
-    match &saved {
-        Ok(_) => {}
+    match saved {
+        Ok(saved) => Ok(saved),
         Err(Error::ChunksMissing { hashes }) => {
-            keep_others(platform, address, &wanted, hashes, ingest).await?
+            let hashes = keep_others(platform, address, &wanted, &hashes, ingest).await?;
+            Err(Error::ChunksMissing { hashes })
         }
-        // Nothing was stored under the ingest: it only gave ids to pages.
-        Err(_) => Ingest::forget(ingest.as_ref(), platform).await,
+        Err(error) => {
+            // Nothing was stored under the ingest: it only gave ids to pages.
+            Ingest::forget(ingest.as_ref(), platform).await;
+            Err(error)
+        }
     }
-    saved
 }
 
 /// The content that the chunks make up, if all of them were found.
@@ -131,18 +134,21 @@ fn assemble(chunks: &[Chunk], found: &HashMap<Sha256, Extent>, ingest: Option<&I
     NewBlob::received(received, ingest)
 }
 
-/// While the missing ones are sent, the others must not go.
+/// While the missing ones are sent, the others must not go. Returns those that are missing by now.
 async fn keep_others<P: Platform>(
     platform: &P,
     address: &Address,
     wanted: &[Sha256],
     missing: &[Sha256],
     ingest: Option<Ingest>,
-) -> Result<()> {
-    let missing: std::collections::HashSet<&Sha256> = missing.iter().collect();
+) -> Result<Vec<Sha256>> {
+    let missing: HashSet<&Sha256> = missing.iter().collect();
     let others: Vec<Sha256> = wanted.iter().filter(|hash| !missing.contains(hash)).copied().collect();
     let mut batch = look_up::mark(&address.token, &address.space, &others, platform.host().now());
+    let marks = batch.len();
     batch.extend(ingest.as_ref().map(Ingest::close));
-    platform.db().write(batch).await?;
-    Ok(())
+    let results = platform.db().write(batch).await?;
+    let kept: HashSet<Sha256> =
+        look_up::marked(results.get(..marks).unwrap_or_default())?.into_iter().collect();
+    Ok(wanted.iter().filter(|hash| !kept.contains(hash)).take(MAX_NAMED).copied().collect())
 }

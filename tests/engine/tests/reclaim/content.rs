@@ -64,7 +64,7 @@ pub(crate) fn of(blocks: &[usize]) -> &'static [u8] {
 }
 
 /// The entity tag of content that consists of these chunks.
-fn etag(chunks: &[&[u8]]) -> String {
+pub(crate) fn etag(chunks: &[&[u8]]) -> String {
     let mut etag = sha2::Sha256::new();
     for chunk in chunks {
         etag.update(Sha256::of(chunk).0);

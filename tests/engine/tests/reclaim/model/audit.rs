@@ -11,6 +11,7 @@ use ledge_core::manifest::{Extent, PageRef};
 use ledge_core::plan::{ReadPlan, Slice};
 use ledge_core::ports::{Db, Host, Row, Rows, Statement};
 
+use super::drafts::{self, Upload};
 use super::statistics::{Statistics, add};
 use crate::world::World;
 
@@ -26,6 +27,10 @@ pub(super) struct Known {
     blobs: HashSet<String>,
     chunks: HashSet<(u64, u64, String)>,
     doomed: BTreeSet<u64>,
+    /// Until when chunks must be there, by their hashes: somebody has been told that they are.
+    pub(super) promises: HashMap<String, i64>,
+    /// Uploads in parts.
+    pub(super) uploads: HashMap<String, Upload>,
     /// Objects that nobody has asked for.
     pub(super) strays: BTreeSet<String>,
 }
@@ -49,7 +54,7 @@ struct Segment {
     state: String,
 }
 
-const TABLES: [&str; 6] = [
+const TABLES: [&str; 9] = [
     "select id, key, size_bytes, state from segments",
     "select id, extents, (select json_group_array(s.segment) from page_segments s where s.page = pages.id) as named
        from pages",
@@ -57,6 +62,9 @@ const TABLES: [&str; 6] = [
     "select segment, offset, length, hash from chunks",
     "select key from ingests",
     "select count(*) as loose from page_segments s where not exists (select 1 from pages p where p.id = s.page)",
+    drafts::UPLOADS,
+    drafts::PARTS,
+    drafts::RESERVED,
 ];
 
 /// Asserts it.
@@ -68,9 +76,18 @@ pub(super) async fn audit(world: &World, known: &mut Known, readers: &[Reader], 
     for row in &tables[2] {
         blob(row, known);
     }
+    drafts::joined(&tables[6], &tables[7], known);
+    drafts::audit(world, &tables[6], known, statistics);
+    assert_eq!(integer(&tables[8][0], "it"), 0, "what is reserved, but for uploads and packs");
+    let now = world.host.now().0;
+    known.promises.retain(|_, until| *until > now);
+    let mut promised: HashSet<String> = known.promises.keys().cloned().collect();
     for row in &tables[3] {
-        chunk(world, row, &segments, known);
+        if chunk(world, row, &segments, known) {
+            promised.remove(row.text("hash").unwrap());
+        }
     }
+    assert!(promised.is_empty(), "{promised:?} are gone before their time");
     assert_eq!(tables[5][0].unsigned("loose").unwrap(), 0, "page_segments of a page that is gone");
     let keys: HashSet<&str> = segments.values().map(|segment| segment.key.as_str()).collect();
     let ingests: Vec<String> =
@@ -189,19 +206,23 @@ fn blob(row: &Row, known: &mut Known) {
     known.blobs.insert(id);
 }
 
-/// A chunk is where the index says.
-fn chunk(world: &World, row: &Row, segments: &BTreeMap<u64, Segment>, known: &mut Known) {
+/// A chunk is where the index says. Whether look-ups find it.
+fn chunk(world: &World, row: &Row, segments: &BTreeMap<u64, Segment>, known: &mut Known) -> bool {
     let (segment, offset, length) =
         (unsigned(row, "segment"), unsigned(row, "offset"), unsigned(row, "length"));
     let hash = text(row, "hash");
     let place = segments
         .get(&segment)
         .unwrap_or_else(|| panic!("chunk {hash} is in segment {segment}, which is gone"));
-    if place.state == "deleting" || !known.chunks.insert((segment, offset, hash.clone())) {
-        return;
+    if place.state == "deleting" {
+        return false;
+    }
+    if !known.chunks.insert((segment, offset, hash.clone())) {
+        return true;
     }
     let bytes = world.objects.range(&place.key, offset..offset + length).expect("a chunk's bytes are there");
     assert_eq!(URL_SAFE_NO_PAD.encode(Sha256::of(&bytes).0), hash, "segment {segment}, {offset}");
+    true
 }
 
 impl Reader {
@@ -219,8 +240,12 @@ impl Reader {
     }
 }
 
-fn text(row: &Row, column: &str) -> String {
+pub(super) fn text(row: &Row, column: &str) -> String {
     row.text(column).unwrap().to_owned()
+}
+
+pub(super) fn integer(row: &Row, column: &str) -> i64 {
+    row.integer(column).unwrap()
 }
 
 fn unsigned(row: &Row, column: &str) -> u64 {

@@ -1,13 +1,18 @@
 //! Who acts when.
 
 use std::pin::Pin;
+use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use ledge_core::ports::{Db, Host};
-use ledge_engine_tests::{Random, check};
+use ledge_core::settings::Settings;
+use ledge_engine_tests::Random;
 
 use super::audit::{Content, Known, Reader, audit};
-use super::operation::{Operation, Outcome, random_content};
+use super::choice::{Kind, random_content};
+use super::offers::OFFERS;
+use super::operation::{Operation, Outcome};
+use super::request::short;
 use super::statistics::{Statistics, add};
 use crate::content::{CONTENTS, ETAGS};
 use crate::world::{Call, Gate, Sign, World};
@@ -16,17 +21,21 @@ const ACTORS: usize = 4;
 const TURNS: usize = 160;
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
-const DAY: i64 = 24 * HOUR;
+pub(super) const DAY: i64 = 24 * HOUR;
 
 /// Somebody who is at it.
 struct Actor<'a> {
     operation: Operation,
+    began_at: i64,
+    /// The earliest time that anything which has taken effect meanwhile can have known.
+    oldest: i64,
     future: Pin<Box<dyn Future<Output = Outcome> + 'a>>,
 }
 
 /// A call of somebody who has died.
 struct Late {
     call: Call,
+    began_at: i64,
     by: i64,
 }
 
@@ -40,14 +49,15 @@ fn patience(call: &Call, is_maintenance: bool) -> i64 {
 }
 
 pub(super) struct Schedule<'a> {
-    world: &'a World,
+    pub(super) world: &'a World,
     gates: &'a [Gate],
     actors: Vec<Option<Actor<'a>>>,
     late: Vec<Late>,
     readers: Vec<Reader>,
-    known: Known,
+    pub(super) known: Known,
     random: Random,
-    statistics: &'a Statistics,
+    mostly: Kind,
+    pub(super) statistics: &'a Statistics,
     is_told: bool,
 }
 
@@ -55,7 +65,10 @@ impl Schedule<'_> {
     pub(super) async fn play(seed: u64, statistics: &mut Statistics) {
         let mut random = Random::new(seed.wrapping_mul(0x9E37_79B9).wrapping_add(77));
         let grace = [2 * MINUTE, HOUR, DAY, 7 * DAY][random.below(4)];
-        let world = World::new(seed, grace).await;
+        let mut world = World::new(seed, grace).await;
+        let upload_ttl_secs = [HOUR, DAY, 30 * DAY][random.below(3)];
+        world.settings = Rc::new(Settings { upload_ttl_secs, ..(*world.settings).clone() });
+        let mostly = Kind::random(&mut random);
         world.sql("update spaces set trash_days = 3").await;
         let kept = ["1", "2", "3", "null"][random.below(4)];
         world.sql(format!("update spaces set versions_kept = {kept}").leak()).await;
@@ -71,17 +84,22 @@ impl Schedule<'_> {
             readers: Vec::new(),
             known: Known::default(),
             random,
+            mostly,
             statistics,
             is_told,
         };
         for (content, tag) in CONTENTS.iter().zip(ETAGS.iter()) {
             schedule.known.contents.insert(tag.clone(), Content::Borrowed(content));
         }
+        for offer in OFFERS.iter() {
+            schedule.known.contents.insert(offer.tag.clone(), Content::Borrowed(&offer.content));
+        }
         // Whoever reads a failure finds its seed here.
         let told = Told(seed);
         for _ in 0..TURNS {
             schedule.turn().await;
         }
+        schedule.end_all().await;
         schedule.rest().await;
         std::mem::forget(told);
     }
@@ -119,10 +137,13 @@ impl Schedule<'_> {
     /// Somebody begins something.
     async fn begin(&mut self) {
         let Some(at) = self.actors.iter().position(Option::is_none) else { return };
-        let Some(operation) = Operation::random(self.world, &mut self.random).await else { return };
+        let Some(operation) = Operation::random(self.world, &mut self.random, self.mostly).await else {
+            return;
+        };
         self.tell(|| format!("{at} begins {}", short(&operation)));
         let future = Box::pin(operation.clone().run(self.world, &self.gates[at]));
-        self.actors[at] = Some(Actor { operation, future });
+        let began_at = self.world.host.now().0;
+        self.actors[at] = Some(Actor { operation, began_at, oldest: began_at, future });
         self.poll(at).await;
     }
 
@@ -139,6 +160,11 @@ impl Schedule<'_> {
     async fn poll(&mut self, at: usize) {
         let Some(actor) = self.actors[at].as_mut() else { return };
         let polled = actor.future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        let (began_at, has_changed) = (actor.began_at, self.gates[at].has_changed());
+        if has_changed {
+            self.ages(began_at);
+        }
+        let Some(actor) = self.actors[at].as_mut() else { return };
         match polled {
             Poll::Pending => {
                 let waits = self.gates[at].waiting().is_some();
@@ -146,19 +172,31 @@ impl Schedule<'_> {
             }
             Poll::Ready(outcome) => {
                 let actor = self.actors[at].take().unwrap();
-                self.end(&actor.operation, outcome);
+                self.end(&actor.operation, actor.oldest, outcome);
             }
         }
-        if self.gates[at].has_changed() {
+        if has_changed {
             self.audit().await;
         }
     }
 
-    async fn audit(&mut self) {
+    /// Something has taken effect that may have taken its time so early: what chunks were seen, and segments doomed, counts
+    /// from then, for those who are at it too.
+    fn ages(&mut self, began_at: i64) {
+        for actor in self.actors.iter_mut().flatten() {
+            actor.oldest = actor.oldest.min(began_at);
+        }
+        let until = began_at + self.world.settings.grace_secs * 1000;
+        for promise in self.known.promises.values_mut() {
+            *promise = until.min(*promise);
+        }
+    }
+
+    pub(super) async fn audit(&mut self) {
         audit(self.world, &mut self.known, &self.readers, self.statistics).await;
     }
 
-    fn end(&mut self, operation: &Operation, outcome: Outcome) {
+    fn end(&mut self, operation: &Operation, oldest: i64, outcome: Outcome) {
         let statistics = self.statistics;
         match outcome {
             Outcome::Planned { etag, plan } => {
@@ -174,19 +212,16 @@ impl Schedule<'_> {
                 add(&statistics.expired_uploads, done.uploads);
                 add(&statistics.orphans, done.orphans);
             }
-            Outcome::Answered(status) => {
+            Outcome::Answered { status, body } => {
                 self.tell(|| format!("{} is answered with {status}", short(operation)));
-                assert!(status != 500, "{operation:?}");
-                let count = match (status, operation) {
-                    (503, _) => &statistics.unavailable,
-                    (200..300, Operation::Save { .. }) => &statistics.saved,
-                    (200..300, Operation::Copy { .. }) => &statistics.copied,
-                    (200..300, Operation::Delete(_)) => &statistics.deleted,
-                    (200..300, Operation::Purge(_)) => &statistics.purged,
-                    (200..300, _) => &statistics.restored,
-                    _ => &statistics.refused,
-                };
-                add(count, 1);
+                assert!(status != 500, "{}: {}", short(operation), String::from_utf8_lossy(&body));
+                let until = oldest + self.world.settings.grace_secs * 1000;
+                for hash in operation.promised(status, &body) {
+                    let promise = self.known.promises.entry(hash).or_insert(until);
+                    *promise = until.max(*promise);
+                    add(&statistics.promises, 1);
+                }
+                statistics.answered(operation, status, &body);
             }
             Outcome::Nothing => {}
         }
@@ -202,7 +237,7 @@ impl Schedule<'_> {
         let Some((call, since)) = waiting else { return };
         if self.random.one_in(2) {
             let by = since.0 / 1000 + patience(&call, actor.operation.is_maintenance());
-            self.late.push(Late { call, by });
+            self.late.push(Late { call, began_at: actor.began_at, by });
         }
     }
 
@@ -212,11 +247,11 @@ impl Schedule<'_> {
             return;
         }
         let at = self.random.below(self.late.len());
-        let Late { call, .. } = self.late.swap_remove(at);
-        self.arrive(call).await;
+        let Late { call, began_at, .. } = self.late.swap_remove(at);
+        self.arrive(call, began_at).await;
     }
 
-    async fn arrive(&mut self, call: Call) {
+    async fn arrive(&mut self, call: Call, began_at: i64) {
         self.tell(|| "a late call arrives".to_owned());
         add(&self.statistics.late_calls, 1);
         match call {
@@ -227,6 +262,7 @@ impl Schedule<'_> {
             Call::Delete(keys) => self.world.objects.remove(&keys),
             Call::Read | Call::Get | Call::List => return,
         }
+        self.ages(began_at);
         self.audit().await;
     }
 
@@ -243,10 +279,10 @@ impl Schedule<'_> {
             }
         }
         while let Some(at) = self.late.iter().position(|late| late.by < then) {
-            let Late { call, .. } = self.late.swap_remove(at);
+            let Late { call, began_at, .. } = self.late.swap_remove(at);
             // The last moment has come: it happens now, or never.
             if self.random.one_in(2) {
-                self.arrive(call).await;
+                self.arrive(call, began_at).await;
             }
         }
         self.tell(|| format!("{secs} seconds pass"));
@@ -281,8 +317,8 @@ impl Schedule<'_> {
         }
     }
 
-    /// Everybody comes to rest, the grace time passes, and nothing may be left but what is needed.
-    async fn rest(&mut self) {
+    /// Everybody comes to rest.
+    async fn end_all(&mut self) {
         for at in 0..ACTORS {
             while self.actors[at].is_some() {
                 self.step(at, Sign::Go).await;
@@ -294,69 +330,12 @@ impl Schedule<'_> {
         for reader in std::mem::take(&mut self.readers) {
             self.read(&reader);
         }
-        // Uploads expire, twice the grace for what is repacked on the way, orphans are seen twice.
-        for _ in 0..5 {
-            self.world.host.pass(2 * self.world.settings.grace_secs + 3 * DAY);
-            let done = self.world.full_pass().await;
-            add(&self.statistics.orphans, done.orphans);
-            let done = self.world.sweep().await;
-            add(&self.statistics.gone, done.segments);
-            add(&self.statistics.repacked, done.repacked);
-            self.known.strays.retain(|key| self.world.objects.holds(key));
-            self.audit().await;
-        }
-        self.nothing_is_left().await;
-    }
-
-    async fn nothing_is_left(&mut self) {
-        let world = self.world;
-        for (what, sql) in [
-            ("uploads", "select count(*) as it from ingests"),
-            ("candidates", "select (select count(*) from candidates) + (select count(*) from repack_candidates) as it"),
-            ("orphans", "select count(*) as it from orphans"),
-            ("segments on their way", "select count(*) as it from segments where state <> 'live'"),
-            ("segments without a page", "select count(*) as it from segments s
-               where not exists (select 1 from page_segments p where p.segment = s.id)"),
-            ("mostly dead segments", "select count(*) as it from segments s
-               where s.size_bytes - (select sum(length) from (
-                    select distinct json_extract(e.value, '$[1]'), json_extract(e.value, '$[2]') as length
-                      from page_segments r join pages p on p.id = r.page, json_each(p.extents) e
-                     where r.segment = s.id and json_extract(e.value, '$[0]') = s.id)) > s.size_bytes * 2 / 3"),
-        ] {
-            assert_eq!(world.number(sql).await, 0, "{what} are left");
-        }
-        let mut rows = world.texts("select key as it from segments order by key").await;
-        rows.extend(["ledge/meta/x".to_owned(), "other/y".to_owned()]);
-        rows.sort();
-        assert_eq!(rows, world.objects.keys(), "rows, then objects");
-        for name in
-            world.texts("select name as it from nodes where kind = 'file' and trashed_at is null").await
-        {
-            let answer = world.send("GET", &format!("files/{}", name.replace(' ', "%20")), b"").await;
-            assert_eq!(answer.status, 200, "{name}");
-            let tag = answer.headers["etag"].to_str().unwrap().trim_matches('"').to_owned();
-            assert!(*self.known.contents[&tag] == *answer.body, "{name} reads as something else");
-        }
-        check(&world.drive).await;
     }
 
     fn tell(&self, what: impl Fn() -> String) {
         if self.is_told {
             println!("{}", what());
         }
-    }
-}
-
-fn short(operation: &Operation) -> String {
-    match operation {
-        Operation::Save { name, content, is_damaged } => {
-            format!(
-                "a save of {} bytes as {name}{}",
-                content.len(),
-                if *is_damaged { ", damaged" } else { "" }
-            )
-        }
-        other => format!("{other:?}"),
     }
 }
 
