@@ -61,16 +61,16 @@ fn everyday(seeds: std::ops::Range<u64>) {
 // Halves, which run beside each other.
 #[test]
 fn nothing_that_is_needed_goes_and_nothing_else_stays() {
-    everyday(0..500);
+    everyday(0..300);
 }
 
 #[test]
 fn nothing_that_is_needed_goes_and_nothing_else_stays_2() {
-    everyday(500..1000);
+    everyday(300..600);
 }
 
 #[test]
 #[ignore = "takes minutes: cargo xtask test --full"]
 fn nothing_that_is_needed_goes_and_nothing_else_stays_in_many_more_schedules() {
-    everyday(1000..6000);
+    everyday(600..5000);
 }

@@ -36,7 +36,7 @@ pub(super) struct Offer {
 /// A few, so that they share chunks, and memory doesn't fill with the bodies of all schedules.
 pub(super) static OFFERS: LazyLock<Vec<Offer>> = LazyLock::new(|| {
     let mut random = Random::new(6);
-    (0..32).map(|_| Offer::random(&mut random)).collect()
+    (0..20).map(|_| Offer::random(&mut random)).collect()
 });
 
 impl Offer {
@@ -63,6 +63,11 @@ impl Offer {
             question: json!({ "hashes": names }).to_string(),
             content,
         }
+    }
+
+    /// Whether all of its chunks are among these.
+    pub(super) fn is_of(&self, known: &[String]) -> bool {
+        self.hashes.iter().all(|(_, index)| known.contains(index))
     }
 
     /// Which of its chunks an answer doesn't call missing, as the index names them.

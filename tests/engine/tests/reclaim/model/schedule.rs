@@ -18,7 +18,7 @@ use crate::content::{CONTENTS, ETAGS};
 use crate::world::{Call, Gate, Sign, World};
 
 const ACTORS: usize = 4;
-const TURNS: usize = 160;
+const TURNS: usize = 300;
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 pub(super) const DAY: i64 = 24 * HOUR;
@@ -66,7 +66,7 @@ impl Schedule<'_> {
         let mut random = Random::new(seed.wrapping_mul(0x9E37_79B9).wrapping_add(77));
         let grace = [2 * MINUTE, HOUR, DAY, 7 * DAY][random.below(4)];
         let mut world = World::new(seed, grace).await;
-        let upload_ttl_secs = [HOUR, DAY, 30 * DAY][random.below(3)];
+        let upload_ttl_secs = [DAY, 30 * DAY][random.below(2)];
         world.settings = Rc::new(Settings { upload_ttl_secs, ..(*world.settings).clone() });
         let mostly = Kind::random(&mut random);
         world.sql("update spaces set trash_days = 3").await;

@@ -17,22 +17,29 @@ pub(super) struct Open {
     pub(super) id: String,
     /// How much has arrived.
     pub(super) received: usize,
+    /// Whether it is to be joined with others.
+    pub(super) is_part: bool,
     /// Which of the contents.
     pub(super) content: usize,
 }
 
-const OPEN: &str = "select id || ' ' || received_bytes || ' ' || metadata as it from uploads
-  where kind <> 'folder' and finished is null order by id";
+const OPEN: &str = "select id || ' ' || received_bytes || ' ' || kind || ' ' || metadata as it from uploads
+  where kind <> 'folder' and finished is null and received_bytes is not length_bytes order by id";
 /// Parts that are whole.
 const WHOLE: &str = "select id as it from uploads
   where kind = 'part' and finished is null and received_bytes = length_bytes order by id";
+
+const FOLDERS: &str =
+    "select name || ' ' || parts as it from uploads where kind = 'folder' and finished is null";
 
 /// Those that are under way.
 pub(super) async fn open(world: &World) -> Vec<Open> {
     let read = |text: &String| {
         let (id, rest) = text.split_once(' ')?;
-        let (received, metadata) = rest.split_once(' ')?;
-        Some(Open { id: id.to_owned(), received: received.parse().ok()?, content: content(metadata)? })
+        let (received, rest) = rest.split_once(' ')?;
+        let (kind, metadata) = rest.split_once(' ')?;
+        let received = received.parse().ok()?;
+        Some(Open { id: id.to_owned(), received, is_part: kind == "part", content: content(metadata)? })
     };
     world.texts(OPEN).await.iter().filter_map(read).collect()
 }
@@ -41,18 +48,30 @@ pub(super) async fn whole(world: &World) -> Vec<String> {
     world.texts(WHOLE).await
 }
 
+/// How many parts a folder has; None where there is none.
+pub(super) async fn parts(world: &World, folder: &str) -> Option<usize> {
+    let folders = world.texts(FOLDERS).await;
+    let of = |text: &String| text.strip_prefix(folder)?.trim().parse().ok();
+    folders.iter().find_map(of)
+}
+
 /// Which of the contents an upload's client sends; None where it has been told otherwise.
 pub(super) fn content(metadata: &str) -> Option<usize> {
     let (_, number) = metadata.split_once("content ")?;
     std::str::from_utf8(&STANDARD.decode(number).ok()?).ok()?.parse().ok()
 }
 
+/// All that is to come.
+pub(super) fn rest(open: &Open) -> &'static [u8] {
+    &CONTENTS[open.content][open.received..]
+}
+
 /// What comes next: too little for a segment, or enough, or all of it.
 pub(super) fn next(random: &mut Random, open: &Open) -> &'static [u8] {
-    let rest = &CONTENTS[open.content][open.received..];
+    let rest = rest(open);
     let length = match random.below(8) {
-        0..2 => 1 + random.below(3000),
-        2..5 => 66_000 + random.below(300_000),
+        0 => 1 + random.below(3000),
+        1..4 => 66_000 + random.below(300_000),
         _ => rest.len(),
     };
     &rest[..rest.len().min(length)]
