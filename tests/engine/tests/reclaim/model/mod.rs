@@ -61,16 +61,16 @@ fn everyday(seeds: std::ops::Range<u64>) {
 // Halves, which run beside each other.
 #[test]
 fn nothing_that_is_needed_goes_and_nothing_else_stays() {
-    everyday(0..300);
+    everyday(0..250);
 }
 
 #[test]
 fn nothing_that_is_needed_goes_and_nothing_else_stays_2() {
-    everyday(300..600);
+    everyday(250..500);
 }
 
 #[test]
 #[ignore = "takes minutes: cargo xtask test --full"]
 fn nothing_that_is_needed_goes_and_nothing_else_stays_in_many_more_schedules() {
-    everyday(600..5000);
+    everyday(500..5000);
 }
