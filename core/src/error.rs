@@ -195,6 +195,12 @@ pub enum Unavailable {
     /// Content that was found to be there already has been removed since.
     #[error("content that was found to be there already has been removed since")]
     SegmentsGone,
+    /// A job of a release that is still to be deployed, or no longer is.
+    #[error("not a job of this release: {why}")]
+    OtherRelease {
+        /// What can't be read.
+        why: String,
+    },
 }
 
 /// How many missing chunks an error names: who has sent them asks again.

@@ -18,7 +18,7 @@ mod reclaim;
 #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
 mod workers;
 
-use ledge_core::error::{Error, Result};
+use ledge_core::error::{Error, Result, Unavailable};
 use ledge_core::ids::JobId;
 use ledge_core::jobs::{self, Claim, Claimed, Next, Step, Work};
 use ledge_core::ports::{Host, Platform};
@@ -100,7 +100,7 @@ async fn step<P: Platform>(platform: &P, job: &Claimed) -> Result<Step> {
     let work = job
         .work
         .as_ref()
-        .map_err(|why| Error::invalid("kind", format!("not a job of this release: {why}")))?;
+        .map_err(|why| Error::Unavailable(Unavailable::OtherRelease { why: why.to_string() }))?;
     match work {
         Work::Backup => backup::run(platform, job).await,
         Work::Doctor { content } => doctor::run(platform, job, *content).await,

@@ -9,7 +9,7 @@ use ledge_engine_tests::{Drive, Labour, run};
 
 use crate::{column, fail_to_save, state};
 
-const STEPS: u32 = 6;
+const STEPS: u32 = 7;
 
 #[test]
 fn a_job_is_done_whatever_fails_and_wherever_its_worker_dies() {

@@ -40,9 +40,9 @@ pub(crate) async fn column(drive: &Drive, sql: &'static str) -> Value {
     drive.column(sql).await.pop().unwrap_or(Value::Null)
 }
 
-/// The state of the only job.
+/// The state of the only job that isn't a periodic one.
 pub(crate) async fn state(drive: &Drive) -> String {
-    match column(drive, "select state as it from jobs").await {
+    match column(drive, "select state as it from jobs where unique_key is null").await {
         Value::Text(state) => state,
         other => format!("{other:?}"),
     }
