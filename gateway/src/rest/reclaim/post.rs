@@ -31,12 +31,12 @@ pub(super) struct Wanted {
 pub(super) struct Report {
     /// How long what nothing needs is kept.
     grace_secs: i64,
-    kinds: Vec<Kind>,
+    kinds: Vec<Reclaimable>,
 }
 
 /// How much there is of a kind.
 #[derive(Serialize, ToSchema)]
-struct Kind {
+struct Reclaimable {
     #[schema(value_type = Reclaimed)]
     kind: &'static str,
     /// At most 10,000.
@@ -72,7 +72,7 @@ pub(crate) async fn post<P: Platform, U: Upload>(
     if full {
         return Err(Error::invalid("full", "what a full pass would find, only a full pass can tell"));
     }
-    let kinds = reclaim::ask(platform, &token).await?.into_iter().map(|report| Kind {
+    let kinds = reclaim::ask(platform, &token).await?.into_iter().map(|report| Reclaimable {
         kind: report.kind.name(),
         count: report.count,
         bytes: report.bytes,

@@ -15,13 +15,15 @@ fn a_message_that_was_lost_is_sent_again_and_not_while_it_may_be_on_its_way() {
         let labour = Labour::new(drive.plain());
         let platform = labour.platform();
         fail_to_save(&drive, &platform).await;
-        assert_eq!(labour.take().len(), 1);
+        let job = labour.take().pop().unwrap().job;
+        // Periodic jobs may come due meanwhile.
+        let sent = || labour.take().iter().filter(|message| message.job == job).count();
         ledge_functions::tick(&platform, None).await;
-        assert_eq!(labour.take(), [], "it may still come");
+        assert_eq!(sent(), 0, "it may still come");
         labour.pass_secs(121);
-        for sent in [1, 0] {
+        for messages in [1, 0] {
             ledge_functions::tick(&platform, None).await;
-            assert_eq!(labour.take().len(), sent);
+            assert_eq!(sent(), messages);
         }
         labour.pass_secs(121);
         ledge_functions::tick(&platform, None).await;
