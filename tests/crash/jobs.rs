@@ -27,7 +27,8 @@ fn jobs_that_a_server_dies_with_are_done_by_the_next_one() {
     assert_eq!(jobs.len(), 12);
     for job in &jobs {
         assert_eq!((job["state"].as_str(), &job["error"]), (Some("done"), &Value::Null), "{job}");
-        assert!(job["attempts"].as_u64().is_some_and(|attempts| (1..=2).contains(&attempts)), "{job}");
+        // Each of the three servers that were killed may have begun it.
+        assert!(job["attempts"].as_u64().is_some_and(|attempts| (1..=4).contains(&attempts)), "{job}");
     }
     // What failed is new to the space, so nothing of it is left; what is saved now stays.
     for seed in [0, 13, 23] {

@@ -61,7 +61,9 @@ pub(super) fn on_workerd(
     let variables = json!({ "PATH": path.to_string_lossy(), "WRANGLER_SEND_METRICS": "false" });
     let node = npm.join("node").display().to_string();
     let mut environment = environment("workerd", &node, &arguments, variables, Some(template))?;
-    let itself = std::env::current_exe().context("can't tell this program's path")?;
+    // Not the file that runs: compiling the tests may have put another one in its place.
+    let itself = std::env::args_os().next().context("can't tell this program's path")?;
+    let itself = std::path::absolute(itself).context("can't tell the working directory")?;
     let here = std::env::current_dir().context("can't tell the working directory")?;
     let restore = json!({
         "database": "v3/d1", "program": itself.display().to_string(),
