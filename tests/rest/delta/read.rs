@@ -33,8 +33,11 @@ fn the_list_is_what_a_client_would_make() {
     let reply = list(&drive, "a");
     assert_eq!((reply.status, reply.cost()), (200, (1, 0)));
     assert_eq!(reply.header("content-type"), LIST);
-    assert_eq!((reply.header("etag"), reply.header("vary")), ("", "Accept"));
-    assert_eq!(drive.get("a").header("vary"), "Accept");
+    assert_eq!(reply.header("etag"), "");
+    // Hosts may put what answers vary by into one line.
+    for varies in [&reply, &drive.get("a")] {
+        assert!(varies.header("vary").split(", ").any(|name| name == "Accept"), "{}", varies.header("vary"));
+    }
     let answer = reply.json();
     let chunks: Vec<Value> =
         cut(&content).iter().map(|piece| json!([piece.hash.to_string(), piece.range.len()])).collect();
