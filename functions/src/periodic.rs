@@ -11,7 +11,7 @@ const WEEK_SECS: i64 = 7 * DAY_SECS;
 pub(crate) fn jobs() -> Vec<Periodic> {
     vec![
         // When most of a drive's users sleep, whoever they are: 2 o'clock (UTC).
-        Periodic { work: Work::Backup, every_secs: DAY_SECS, at_secs: 2 * 60 * 60 },
+        Periodic { work: Work::Backup, every_secs: DAY_SECS, at_secs: 2 * HOUR_SECS },
         // What is abandoned holds its part of the quota not much longer than it may.
         Periodic { work: Work::ExpireUploads, every_secs: 600, at_secs: 0 },
         Periodic { work: Work::Reclaim, every_secs: HOUR_SECS, at_secs: 25 * 60 },

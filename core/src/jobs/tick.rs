@@ -1,7 +1,6 @@
 //! What happens every minute: lost wake-ups are sent again, leases that ran out are noticed, periodic jobs are made, and
 //! old rows go.
 
-use super::row::{By, row};
 use super::{Work, look, wake};
 use crate::error::Result;
 use crate::ids::JobId;
@@ -73,7 +72,6 @@ impl Periodic {
     /// Makes the job if its time has come, and notes when it comes next. A job that nobody has seen before is made at its
     /// next time and not at once.
     fn statements(&self, host: &impl Host, now: Timestamp) -> Result<[Statement; 2]> {
-        let (id, _) = row(host, &self.work, By::System, now)?;
         let key = self.work.unique_key().unwrap_or_default();
         let make = Statement::new(
             "insert into jobs (id, lane, input, created_at, updated_at, due_at, unique_key)
@@ -81,7 +79,7 @@ impl Periodic {
                  on conflict do nothing
              returning id, lane",
         )
-        .bind(&id)
+        .bind(&JobId::new(host))
         .bind(self.work.lane().name())
         .bind(crate::manifest::to_json(&self.work)?)
         .bind(now)
