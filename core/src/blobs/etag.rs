@@ -11,7 +11,7 @@ pub(super) fn edited(old: &str, start: u64, end: u64, chunks: &str, bytes: &[u8]
 }
 
 /// What contents with these entity tags make one after another.
-pub(super) fn joined<'a>(parts: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn joined<'a>(parts: impl Iterator<Item = &'a str>) -> String {
     let mut text = "concat".to_owned();
     for part in parts {
         text.push(' ');

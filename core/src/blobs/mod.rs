@@ -15,6 +15,7 @@ mod tail;
 pub(crate) use base::{Base, Reach, STATEMENTS, at, keyed_page, tail_of};
 pub(crate) use concat::concat;
 pub(crate) use edit::{Edit, edit};
+pub(crate) use etag::joined as joined_etag;
 pub(crate) use new::{BlobRow, Layout, NewBlob, Stored};
 pub(crate) use replay::Replay;
 pub(crate) use rows::for_each_piece;

@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::blobs::{Layout, NewBlob, Stored as NewRows};
-use crate::digest::Sha256;
+use crate::blobs::{Layout, NewBlob, Stored as NewRows, joined_etag};
 use crate::error::{Error, Result};
 use crate::ids::BlobId;
 use crate::ingest::{Chunked, Ingest, NewChunk, NewSegment};
@@ -64,7 +63,7 @@ impl Draft {
         };
         let etag = match &self.stored {
             None => content.etag(),
-            Some(stored) => joined_etag([stored.etag.as_str(), &content.etag()]),
+            Some(stored) => joined_etag([stored.etag.as_str(), &content.etag()].into_iter()),
         };
         let crc32 = self.stored.as_ref().map_or(0, |stored| stored.crc32);
         debug_assert_eq!(edit.crc32(), combine_crc32(crc32, content.crc32, content.size_bytes));
@@ -119,10 +118,4 @@ impl Stored {
         let (size_bytes, crc32, etag) = (blob.size_bytes, blob.crc32, blob.etag.clone());
         Self { id, size_bytes, etag, crc32, inline, pages, loaded }
     }
-}
-
-/// The entity tag of contents one after another: the SHA-256 over theirs.
-pub(super) fn joined_etag<'a>(etags: impl IntoIterator<Item = &'a str>) -> String {
-    let list: Vec<&str> = etags.into_iter().collect();
-    Sha256::of(format!("joined {}", list.join(" ")).as_bytes()).to_string()
 }

@@ -2,12 +2,12 @@
 
 use super::append::inline;
 use super::create::{Create, NewRow};
-use super::draft::{Stored, joined_etag, paged};
+use super::draft::{Stored, paged};
 use super::finish::{Ending, finish};
 use super::folder::folder;
 use super::row::{Open, look_up, stored};
 use super::{Finished, Kind, MAX_PARTS, Target, Upload};
-use crate::blobs::NewBlob;
+use crate::blobs::{NewBlob, joined_etag};
 use crate::chunk;
 use crate::error::{Conflict, Error, Result};
 use crate::files;
