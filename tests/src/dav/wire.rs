@@ -60,6 +60,11 @@ impl Wire {
         self.basic("anybody", &server().token)
     }
 
+    /// A bearer token, as the REST API takes it.
+    pub fn bearer(self) -> Self {
+        self.header("authorization", format!("Bearer {}", server().token))
+    }
+
     /// HTTP Basic with this name and password.
     pub fn basic(self, user: &str, password: &str) -> Self {
         let pair = STANDARD.encode(format!("{user}:{password}"));
