@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
-use super::TAIL_BYTES;
+use super::{Layout, NewBlob, TAIL_BYTES};
 use crate::error::{Error, Result};
 use crate::ids::VersionId;
 use crate::ingest::{Old, inline_etag};
@@ -223,6 +223,36 @@ impl Base {
             });
         }
         Ok(Some(base))
+    }
+
+    /// Reads a row with the columns of `blobs`, and `loaded`, the extents of the pages at its ends. Not for blobs that have a
+    /// tail.
+    pub(crate) fn of_row(row: &Row) -> Result<Self> {
+        let loaded: Vec<(u64, Vec<Extent>)> = manifest::from_json(row.text("loaded")?)?;
+        Ok(Self {
+            size_bytes: row.unsigned("size_bytes")?,
+            etag: row.text("etag")?.to_owned(),
+            pages: row.text_or_null("pages")?.map(manifest::from_json).transpose()?.unwrap_or_default(),
+            tail: decode(row.text_or_null("inline")?)?,
+            loaded: HashMap::from_iter(loaded),
+            ..Self::empty()
+        })
+    }
+
+    /// What a blob is once its row is committed, as far as growing has to know it; `before` is what it has grown from.
+    pub(crate) fn committed(blob: &NewBlob, before: Option<&Self>) -> Self {
+        let (pages, tail) = match &blob.layout {
+            Layout::Paged { pages, tail } => (pages.clone(), tail.clone()),
+            Layout::Inline(bytes) => (Vec::new(), bytes.clone()),
+        };
+        let mut loaded: HashMap<u64, Vec<Extent>> = HashMap::from_iter(blob.stored.pages.iter().cloned());
+        for page in pages.iter().rev().take(2) {
+            if let Some(extents) = before.and_then(|before| before.loaded.get(&page.page)) {
+                loaded.entry(page.page).or_insert_with(|| extents.clone());
+            }
+        }
+        let (size_bytes, etag) = (blob.size_bytes, blob.etag.clone());
+        Self { size_bytes, etag, pages, tail, loaded, ..Self::empty() }
     }
 
     /// How much of it is in pages.

@@ -1,6 +1,6 @@
 //! Contents one after another: their pages are shared, what is in rows moves.
 
-use super::edit::paginate;
+use super::paginate::paginate;
 use super::{Base, Layout, NewBlob, TAIL_BYTES, etag, tail};
 use crate::chunk::cuts;
 use crate::error::Result;

@@ -8,12 +8,13 @@ use std::ops::Range;
 
 use super::base::Pages;
 use super::new::{Layout, NewBlob};
+use super::paginate::paginate;
 use super::{Base, TAIL_BYTES, etag, tail};
 use crate::chunk::{MAX_BYTES, Rechunk, Wants};
 use crate::error::{Error, Result};
 use crate::ingest::{Chain, Chunked, Permit, Sources, Store, stream};
-use crate::manifest::edit::{self, MAX_CONTENT_BYTES, Spliced, spans, splice};
-use crate::manifest::{Extent, PageRef, combine_crc32};
+use crate::manifest::edit::{MAX_CONTENT_BYTES, Spliced, spans, splice};
+use crate::manifest::{Extent, combine_crc32};
 use crate::ports::{Bucket, Platform, Upload};
 
 /// Where new bytes go.
@@ -203,23 +204,6 @@ async fn replace<P: Platform>(
     let blob =
         NewBlob { size_bytes, etag, crc32, layout: Layout::Paged { pages, tail }, ..NewBlob::of(store, new) };
     Ok(blob)
-}
-
-/// The list of an edited manifest, and its new pages with ids from the ingest, which is opened if there are any.
-pub(super) async fn paginate<P: Platform>(
-    store: &mut Store<'_, P>,
-    edited: &edit::Edit,
-) -> Result<(Vec<PageRef>, Vec<(u64, Vec<Extent>)>)> {
-    let mut next = 0;
-    if edited.paginate(|| 0).iter().any(|(_, extents)| extents.is_some()) {
-        next = store.ingest().await?.nth_id(0);
-    }
-    let paged = edited.paginate(|| {
-        next += 1;
-        next - 1
-    });
-    let new = |(page, extents): &(PageRef, Option<&[Extent]>)| extents.map(|it| (page.page, it.to_vec()));
-    Ok((paged.iter().map(|(page, _)| *page).collect(), paged.iter().filter_map(new).collect()))
 }
 
 /// How much of a range is held in memory to know its CRC-32.

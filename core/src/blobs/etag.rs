@@ -10,12 +10,11 @@ pub(super) fn edited(old: &str, start: u64, end: u64, chunks: &str, bytes: &[u8]
     Sha256::of(format!("edit {old} {start} {end} {chunks} {bytes}").as_bytes()).to_string()
 }
 
-/// What contents with these entity tags make one after another.
-pub(crate) fn joined<'a>(parts: impl Iterator<Item = &'a str>) -> String {
-    let mut text = "concat".to_owned();
-    for part in parts {
-        text.push(' ');
-        text += part;
+/// What contents with these entity tags make one after another; one alone stays what it is.
+pub(super) fn joined<'a>(parts: impl Iterator<Item = &'a str>) -> String {
+    let parts: Vec<&str> = parts.collect();
+    match parts.as_slice() {
+        [one] => (*one).to_owned(),
+        many => Sha256::of(format!("concat {}", many.join(" ")).as_bytes()).to_string(),
     }
-    Sha256::of(text.as_bytes()).to_string()
 }

@@ -2,13 +2,13 @@
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
-use super::draft::{Draft, Put, Stored};
+use super::draft::{Draft, Stored};
 use super::finish::{Ending, finish};
 use super::incoming::Incoming;
 use super::row::{Open, look_up};
 use super::{Finished, Kind, MAX_LENGTH_BYTES};
 use crate::auth;
-use crate::blobs::{BlobRow, Layout, NewBlob};
+use crate::blobs::{self, Base, BlobRow, Layout, NewBlob};
 use crate::error::{Conflict, Error, Result};
 use crate::files::commit::{Content, Refused, write_once};
 use crate::ids::{BlobId, UploadId};
@@ -185,9 +185,9 @@ impl<P: Platform> Step<'_, P> {
         if store.content_bytes() == 0 {
             return Ok(None);
         }
-        let (content, ingest) = (store.take(), store.ingest().await?);
-        let (segments, chunks) = store.stored();
-        open.draft.grown(Put { content, ingest, segments, chunks }).map(Some)
+        let nothing = Base::empty();
+        let before = open.draft.stored.as_ref().map_or(&nothing, |stored| &stored.content);
+        blobs::grow(store, before).await.map(Some)
     }
 
     /// The last commit: of a file that is finished, or of a part that is whole.
@@ -204,7 +204,8 @@ impl<P: Platform> Step<'_, P> {
         let (content, blob, etag) = match (&blob, &open.draft.stored) {
             (Some(blob), _) => (Content::New(blob), &id, blob.etag.as_str()),
             (None, Some(draft)) => {
-                (Content::Draft { size_bytes: draft.size_bytes }, &draft.id, draft.etag.as_str())
+                let draft_bytes = draft.content.size_bytes;
+                (Content::Draft { size_bytes: draft_bytes }, &draft.id, draft.content.etag.as_str())
             }
             (None, None) => {
                 nothing = NewBlob::empty();
@@ -256,8 +257,9 @@ impl<P: Platform> Step<'_, P> {
             Statement::new("select 1 from uploads where id = ?1 and stamp = ?2").bind(&open.upload.id);
         write_once(self.platform, batch, &happened.bind(stamp.as_str())).await.map_err(refused)?;
         if let Some(blob) = blob {
-            let stored = Stored::committed(id, &blob, open.draft.stored.as_ref());
-            open.draft = Draft { stored: Some(stored), tail: Vec::new() };
+            let before = open.draft.stored.as_ref().map(|stored| &stored.content);
+            let content = Base::committed(&blob, before);
+            open.draft = Draft { stored: Some(Stored { id, content }), tail: Vec::new() };
         }
         (open.upload.received_bytes, open.reserved_bytes) = (received, reserved);
         (open.upload.expires_at, open.stamp) = (expires_at, stamp);
@@ -266,7 +268,7 @@ impl<P: Platform> Step<'_, P> {
 }
 
 /// Content that fits a row.
-pub(super) fn inline(bytes: Vec<u8>) -> NewBlob {
+fn inline(bytes: Vec<u8>) -> NewBlob {
     NewBlob {
         size_bytes: bytes.len() as u64,
         etag: inline_etag(&bytes),

@@ -1,23 +1,18 @@
 //! Joining parts to a file: a new list of pages, and no byte of content but what lies in rows.
 
-use super::append::inline;
 use super::create::{Create, NewRow};
-use super::draft::{Stored, paged};
 use super::finish::{Ending, finish};
 use super::folder::folder;
 use super::row::{Open, look_up, stored};
 use super::{Finished, Kind, MAX_PARTS, Target, Upload};
-use crate::blobs::{NewBlob, joined_etag};
-use crate::chunk;
+use crate::blobs::{self, Base, NewBlob};
 use crate::error::{Conflict, Error, Result};
 use crate::files;
 use crate::files::commit::Content;
 use crate::ids::{AccountId, BlobId, SpaceId, UploadId};
-use crate::ingest::{Door, INLINE_BYTES, Store};
+use crate::ingest::{Door, Store};
 use crate::jobs;
 use crate::manifest;
-use crate::manifest::Extents;
-use crate::manifest::edit::{self, Manifest, Piece};
 use crate::ports::{Db, Host, Platform, Statement};
 use crate::token::Token;
 
@@ -30,7 +25,7 @@ macro_rules! parts {
         concat!(
             "select ",
             $from,
-            " b.id as blob_id, b.size_bytes, b.etag, b.crc32, b.inline, b.pages,
+            " b.id as blob_id, b.size_bytes, b.etag, b.inline, b.pages,
              (select json_group_array(json_array(p.id, json(p.extents)))
                 from json_each(b.pages) e cross join pages p on p.id = json_extract(e.value, '$[1]')
                where e.key = 0 or e.key = json_array_length(b.pages) - 1) as loaded "
@@ -83,7 +78,7 @@ pub async fn join<P: Platform>(platform: &P, request: &Join) -> Result<Upload> {
             .bind(platform.host().now())
             .bind(space);
         for row in platform.db().read(vec![asked]).await?.iter().flatten() {
-            found.extend(stored(row)?);
+            found.extend(stored(row)?.map(|part| part.content));
             stamps.push((row.text("id")?.to_owned(), row.text("stamp")?.to_owned()));
         }
     }
@@ -160,7 +155,7 @@ pub async fn join_folder<P: Platform>(
             .bind(PAGE as u64);
         let rows = platform.db().read(vec![asked]).await?.pop().unwrap_or_default();
         for row in &rows {
-            found.extend(stored(row)?);
+            found.extend(stored(row)?.map(|part| part.content));
         }
         let Some(row) = rows.last().filter(|_| rows.len() == PAGE) else { break };
         (place, last) = (row.text("place")?.to_owned(), row.text("name")?.to_owned());
@@ -195,7 +190,7 @@ struct Joining<'a, P> {
 }
 
 impl<P: Platform> Joining<'_, P> {
-    async fn run(self, upload: &Upload, stamp: &str, parts: &[Stored]) -> Result<Finished> {
+    async fn run(self, upload: &Upload, stamp: &str, parts: &[Base]) -> Result<Finished> {
         let (platform, account, space) = (self.platform, self.account.clone(), self.space.clone());
         let mut door = Door::opens_for(self.token, self.space);
         let finished = match self.blob(&mut door, parts).await {
@@ -208,40 +203,12 @@ impl<P: Platform> Joining<'_, P> {
         finished
     }
 
-    /// The parts one after another. Of those that lie in rows, neighbours become one chunk.
-    async fn blob(&self, door: &mut Door, parts: &[Stored]) -> Result<NewBlob> {
-        let total: u64 = parts.iter().map(|part| part.size_bytes).sum();
-        if total <= INLINE_BYTES as u64 && parts.iter().all(|part| part.pages.is_empty()) {
-            let bytes: Vec<Vec<u8>> = parts.iter().filter_map(|part| part.inline.clone()).collect();
-            return Ok(inline(bytes.concat()));
-        }
+    async fn blob(&self, door: &mut Door, parts: &[Base]) -> Result<NewBlob> {
         let mut store = Store::new(self.platform, self.space_key, door);
-        let mut runs: Vec<Run<'_>> = Vec::new();
-        let mut held: Vec<u8> = Vec::new();
-        for part in parts.iter().filter(|part| part.size_bytes > 0) {
-            match &part.inline {
-                Some(bytes) => {
-                    held.extend(bytes);
-                    if held.len() >= chunk::MAX_BYTES {
-                        runs.extend(stored_run(&mut store, &mut held).await?);
-                    }
-                }
-                None => {
-                    runs.extend(stored_run(&mut store, &mut held).await?);
-                    runs.push(Run::Part(part));
-                }
-            }
-        }
-        runs.extend(stored_run(&mut store, &mut held).await?);
-        let pieces: Vec<Piece<'_>> = runs.iter().map(Run::piece).collect();
-        let edit = edit::concat(&pieces)?;
-        let etag = match parts {
-            [part] => part.etag.clone(),
-            parts => joined_etag(parts.iter().map(|part| part.etag.as_str())),
-        };
-        let ingest = store.ingest().await?;
-        let (segments, chunks) = store.stored();
-        paged(&edit, etag, ingest, segments, chunks)
+        let mut joined = blobs::concat(&mut store, parts).await?;
+        // Those that stay are guarded by the upload's stamp, or its parts'.
+        joined.kept.clear();
+        Ok(joined)
     }
 
     async fn finish(self, upload: &Upload, stamp: &str, content: &NewBlob) -> Result<Finished> {
@@ -256,37 +223,4 @@ impl<P: Platform> Joining<'_, P> {
         };
         finish(self.platform, upload, stamp, ending).await
     }
-}
-
-/// What is joined.
-enum Run<'a> {
-    Part(&'a Stored),
-    Stored(Extents),
-}
-
-impl Run<'_> {
-    fn piece(&self) -> Piece<'_> {
-        match self {
-            Self::Part(part) => Piece::Blob(Manifest {
-                pages: &part.pages,
-                size_bytes: part.size_bytes,
-                loaded: &part.loaded,
-            }),
-            Self::Stored(extents) => Piece::Extents(extents.as_slice()),
-        }
-    }
-}
-
-/// Stores what was held, if anything was.
-async fn stored_run<'a, P: Platform>(
-    store: &mut Store<'_, P>,
-    held: &mut Vec<u8>,
-) -> Result<Option<Run<'a>>> {
-    if held.is_empty() {
-        return Ok(None);
-    }
-    let chunks = chunk::cuts(held, true);
-    store.put(held, &chunks).await?;
-    held.clear();
-    Ok(Some(Run::Stored(store.take().extents)))
 }

@@ -1,14 +1,13 @@
 //! The row of an upload, with who asks for it and what has arrived.
 
-use std::collections::HashMap;
-
 use base64::{Engine, engine::general_purpose::STANDARD};
 
 use super::draft::{Draft, Stored};
 use super::{Finished, Kind, Target, Upload};
+use crate::blobs::Base;
 use crate::error::{Error, Result};
 use crate::ids::{AccountId, BlobId, SpaceId, UploadId};
-use crate::manifest::{self, Extent, PageRef};
+use crate::manifest;
 use crate::ports::{Row, Statement, Timestamp};
 use crate::token::Token;
 use crate::tree::id;
@@ -20,7 +19,7 @@ const LOOK: &str = "select k.account_id as caller, k.rights, k.protocols = 'all'
         m.role, s.n as space_key, s.quota_bytes - s.used_bytes - s.reserved_bytes as free_bytes,
         u.id, u.kind, u.space_id, u.target, u.metadata, u.length_bytes, u.received_bytes, u.reserved_bytes, u.tail,
         u.stamp, u.finished, u.created_at, u.expires_at,
-        b.id as blob_id, b.size_bytes, b.etag, b.crc32, b.inline, b.pages,
+        b.id as blob_id, b.size_bytes, b.etag, b.inline, b.pages,
         (select json_group_array(json_array(p.id, json(p.extents)))
            from json_each(b.pages) e cross join pages p on p.id = json_extract(e.value, '$[1]')
           where e.key >= json_array_length(b.pages) - 2) as loaded
@@ -118,18 +117,7 @@ pub(super) fn stored(row: &Row) -> Result<Option<Stored>> {
     if row.text_or_null("blob_id")?.is_none() {
         return Ok(None);
     }
-    let pages: Vec<PageRef> =
-        row.text_or_null("pages")?.map(manifest::from_json).transpose()?.unwrap_or_default();
-    let loaded: Vec<(u64, Vec<Extent>)> = manifest::from_json(row.text("loaded")?)?;
-    Ok(Some(Stored {
-        id: id(row, "blob_id", BlobId::parse)?,
-        size_bytes: row.unsigned("size_bytes")?,
-        etag: row.text("etag")?.to_owned(),
-        crc32: u32::try_from(row.integer("crc32")?).unwrap_or_default(),
-        inline: row.text_or_null("inline")?.map(decode).transpose()?,
-        pages,
-        loaded: HashMap::from_iter(loaded),
-    }))
+    Ok(Some(Stored { id: id(row, "blob_id", BlobId::parse)?, content: Base::of_row(row)? }))
 }
 
 fn decode(text: &str) -> Result<Vec<u8>> {
