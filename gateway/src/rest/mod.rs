@@ -7,6 +7,7 @@ pub(crate) mod changes;
 pub(crate) mod concat;
 mod cursor;
 pub(crate) mod delta;
+mod edited;
 mod entry;
 pub(crate) mod files;
 pub(crate) mod folders;

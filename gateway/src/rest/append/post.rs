@@ -1,6 +1,6 @@
 //! POST: the body goes behind the file's last byte.
 
-use http::{Response, StatusCode, header};
+use http::{Response, header};
 use ledge_core::error::Result;
 use ledge_core::files::{self, Edited, Place};
 use ledge_core::idempotency::Once;
@@ -10,11 +10,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::address::address;
-use crate::headers::{conditions, content_length, expected_digests, quoted, set};
+use crate::headers::{conditions, content_length, expected_digests};
 use crate::openapi::parameters::{Conditions, IdempotencyKey};
+use crate::rest::edited::{answer, telling};
 use crate::rest::files::{SavedFile, media_type, saved_file};
-use crate::rest::json;
-use crate::rest::once::note;
 use crate::rest::query::Query;
 use crate::routes::Matched;
 
@@ -71,25 +70,9 @@ pub(crate) async fn post<P: Platform, U: Upload>(
         expected: expected_digests(headers)?,
         address,
     };
-    let answer = |edited: &Edited| answer(&matched, &edit, edited);
-    let tell = |edited: Option<&Edited>| match edited {
-        Some(edited) => answer(edited).map(|answer| note(once, answer)),
-        None => {
-            once.forget();
-            Ok(())
-        }
+    let answer = |edited: &Edited| {
+        let file = AppendedFile { file: saved_file(&edit.address, edited), offset: edited.start };
+        answer(&matched, edited, &file)
     };
-    answer(&files::edit(once, &edit, upload, &tell).await?)
-}
-
-fn answer(matched: &Matched<'_>, edit: &files::Edit, edited: &Edited) -> Result<Response<ReadPlan>> {
-    let status = if edited.saved.created { StatusCode::CREATED } else { StatusCode::OK };
-    let file = AppendedFile { file: saved_file(&edit.address, edited), offset: edited.start };
-    let mut response = json(status, &file)?;
-    let headers = response.headers_mut();
-    set(headers, header::ETAG, quoted(&edited.saved.etag));
-    if edited.saved.created {
-        set(headers, header::LOCATION, format!("/api/v1/spaces/{}/files/{}", matched.space, matched.path));
-    }
-    Ok(response)
+    answer(&files::edit(once, &edit, upload, &telling(once, answer)).await?)
 }

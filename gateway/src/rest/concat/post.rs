@@ -1,6 +1,6 @@
 //! POST: makes a file of the contents of others, one after another.
 
-use http::{Response, StatusCode, header};
+use http::Response;
 use ledge_core::error::{Error, Result};
 use ledge_core::files::{self, Edited, MAX_SOURCES};
 use ledge_core::idempotency::Once;
@@ -13,13 +13,13 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::address::address;
-use crate::headers::{conditions, quoted, set};
+use crate::headers::conditions;
 use crate::openapi::parameters::{Conditions, IdempotencyKey};
+use crate::rest::body;
+use crate::rest::edited::{answer, telling};
 use crate::rest::files::{SavedFile, media_type, saved_file};
 use crate::rest::nodes::path;
-use crate::rest::once::note;
 use crate::rest::query::Query;
-use crate::rest::{body, json};
 use crate::routes::Matched;
 
 /// What to join.
@@ -84,15 +84,8 @@ pub(crate) async fn post<P: Platform, U: Upload>(
         sources: wanted.sources.iter().map(|part| source(&address, part)).collect::<Result<_>>()?,
         address,
     };
-    let answer = |edited: &Edited| answer(&matched, &concat, edited);
-    let tell = |edited: Option<&Edited>| match edited {
-        Some(edited) => answer(edited).map(|answer| note(once, answer)),
-        None => {
-            once.forget();
-            Ok(())
-        }
-    };
-    answer(&files::concat(once, &concat, &tell).await?)
+    let answer = |edited: &Edited| answer(&matched, edited, &saved_file(&concat.address, edited));
+    answer(&files::concat(once, &concat, &telling(once, answer)).await?)
 }
 
 fn source(target: &Address, part: &Part) -> Result<files::Source> {
@@ -108,15 +101,4 @@ fn source(target: &Address, part: &Part) -> Result<files::Source> {
         }
     };
     Ok(files::Source { address: Address { base, path, ..target.clone() }, version })
-}
-
-fn answer(matched: &Matched<'_>, concat: &files::Concat, edited: &Edited) -> Result<Response<ReadPlan>> {
-    let status = if edited.saved.created { StatusCode::CREATED } else { StatusCode::OK };
-    let mut response = json(status, &saved_file(&concat.address, edited))?;
-    let headers = response.headers_mut();
-    set(headers, header::ETAG, quoted(&edited.saved.etag));
-    if edited.saved.created {
-        set(headers, header::LOCATION, format!("/api/v1/spaces/{}/files/{}", matched.space, matched.path));
-    }
-    Ok(response)
 }
