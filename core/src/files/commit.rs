@@ -144,7 +144,8 @@ impl Commit<'_> {
             .bind(self.replaces.map(|(_, version)| version))
     }
 
-    /// Behind what counts the new bytes, and what they no longer hold reserved: an upload's, a pack's. Without a quota there
+    /// Behind what counts the new bytes, what they no longer hold reserved (an upload's, a pack's), and the versions that go
+    /// for them. Without a quota there
     /// is room for what every database and every JSON reader can count: files full of holes cost nothing, but count.
     fn guard_quota(&self) -> Statement {
         Statement::new(
@@ -192,7 +193,6 @@ impl Commit<'_> {
             statements.push(since.bind(self.version).bind(appended.since));
             statements.extend(appended.absorbs.iter().flat_map(|it| self.absorb(it.0, it.1)));
         }
-        statements.push(self.guard_quota());
         if let Some((_, replaced)) = self.replaces {
             statements.extend(self.placeholder.iter().flat_map(|blob| self.forget(replaced, blob)));
             statements.extend(remove_excess(self.node, self.now));
@@ -200,6 +200,7 @@ impl Commit<'_> {
             let parent = Statement::new("update nodes set modified_at = ?2 where id = ?1");
             statements.push(parent.bind(self.parent).bind(self.now));
         }
+        statements.push(self.guard_quota());
         let what = if self.replaces.is_some() { What::Updated } else { What::Created };
         let change = Record::of_file(what, self.node.as_str());
         statements.extend(record(&self.address.space, self.now, &[change], &[self.parent.as_str()])?);

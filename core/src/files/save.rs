@@ -82,10 +82,13 @@ pub async fn save<P: Platform, U: Upload>(platform: &P, request: &Save, upload: 
     saved
 }
 
-/// Whether there is room for the body, before any of it is read.
+/// Whether there may be room for the body, before any of it is read. Where the file's oldest versions go with the commit,
+/// only that knows how much becomes free: as much as the current one takes is believed until then.
 fn admit(request: &Save, target: &Target) -> Result<Permit> {
+    let replaced = target.node.as_ref().map_or(0, |(_, version)| i128::from(version.blob.size_bytes));
     let wanted = request.length.map(i128::from);
-    if wanted.zip(target.caller.free_bytes).is_some_and(|(wanted, free)| wanted > i128::from(free)) {
+    if wanted.zip(target.caller.free_bytes).is_some_and(|(wanted, free)| wanted > i128::from(free) + replaced)
+    {
         return Err(Error::QuotaExceeded);
     }
     Permit::take(request.length)

@@ -113,6 +113,22 @@ fn a_save_removes_the_oldest_versions_beyond_the_number_but_no_labelled_one() {
 }
 
 #[test]
+fn a_save_on_a_full_space_may_take_the_place_of_what_it_removes() {
+    run(async {
+        let drive = Drive::new().await;
+        drive.put("a", noise(1, 300_000).leak()).await;
+        sql(&drive, "update spaces set versions_kept = 1, quota_bytes = used_bytes").await;
+        assert_eq!(drive.put("a", noise(2, 300_000).leak()).await.status, 204);
+        assert_eq!(drive.put("a", noise(3, 300_001).leak()).await.status, 507);
+        assert_eq!(drive.put("b", b"1").await.status, 507);
+        sql(&drive, "update spaces set versions_kept = 2").await;
+        assert_eq!(drive.put("a", noise(4, 300_000).leak()).await.status, 507, "both would be kept");
+        assert!(drive.get("a").await.body == noise(2, 300_000));
+        recount(&drive).await;
+    });
+}
+
+#[test]
 fn a_versions_age_is_the_time_since_it_was_replaced() {
     run(async {
         let drive = Drive::new().await;
