@@ -1,5 +1,7 @@
 //! What an operator may set: variables, by the same names on every host.
 
+use std::borrow::Cow;
+
 /// The settings. The defaults suit a drive that nobody has configured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
@@ -31,8 +33,8 @@ pub enum Origins {
 #[error("the variable {name} is not usable: {reason}")]
 pub struct SettingError {
     /// The variable.
-    pub name: &'static str,
-    /// What is wrong, and what is expected.
+    pub name: Cow<'static, str>,
+    /// What is wrong, and what is expected. Never a secret's value.
     pub reason: String,
 }
 
@@ -84,7 +86,7 @@ impl Origins {
                 return Ok(Self::Any);
             }
             listed.push(serialised(origin).ok_or_else(|| SettingError {
-                name: "LEDGE_CORS_ORIGINS",
+                name: "LEDGE_CORS_ORIGINS".into(),
                 reason: format!(
                     "{origin:?} is no origin; expected * or, with spaces between them, origins like https://app.example.org"
                 ),
@@ -122,7 +124,7 @@ fn serialised(origin: &str) -> Option<String> {
 fn number(name: &'static str, value: &str) -> Result<u32, SettingError> {
     let value = value.trim();
     value.parse().map_err(|_| SettingError {
-        name,
+        name: name.into(),
         reason: format!("{value:?} is no whole number from 0 to {}", u32::MAX),
     })
 }
@@ -140,7 +142,10 @@ mod tests {
         assert_eq!(Settings::read(|_| None), Ok(Settings::default()));
         assert_eq!(read("LEDGE_GRACE_SECS", " "), Ok(Settings::default()));
         assert_eq!(read("LEDGE_GRACE_SECS", "60").map(|settings| settings.grace_secs), Ok(60));
-        assert_eq!(read("LEDGE_BACKUPS_KEPT", "-1").map_err(|error| error.name), Err("LEDGE_BACKUPS_KEPT"));
+        assert_eq!(
+            read("LEDGE_BACKUPS_KEPT", "-1").map_err(|error| error.name),
+            Err("LEDGE_BACKUPS_KEPT".into())
+        );
     }
 
     #[test]
