@@ -19,8 +19,19 @@ use crate::{Drive, Reply};
 const HOW: &str = "LEDGE_TEST_START";
 
 /// How to bring back a lost database, in JSON:
-/// `{"database": …, "program": …, "arguments": […, "{state}", "{backup}", …], "variables": {…}}`.
+/// `{"database": …, "bucket": …, "program": …, "arguments": […, "{state}", "{backup}", …], "variables": {…}}`.
+/// The first two are below the state: where the database is, and where the segments are, or the tables that list them.
 const RESTORE: &str = "LEDGE_TEST_RESTORE";
+
+/// The times that [`Mortal::pass_days`] moves back.
+const AGING: [(&str, &str); 6] = [
+    ("ingests", "expires_at"),
+    ("uploads", "expires_at"),
+    ("segments", "state_at"),
+    ("chunks", "seen_at"),
+    ("orphans", "seen_at"),
+    ("schedules", "due_at"),
+];
 
 fn restoring() -> Value {
     let how = std::env::var(RESTORE).unwrap_or_else(|_| panic!("{RESTORE} is not set: run cargo xtask test"));
@@ -112,6 +123,42 @@ impl Mortal {
         }
     }
 
+    /// Lets days pass, for a server that was killed: what rests or expires is so much older when it starts again.
+    ///
+    /// # Panics
+    /// Where a server holds the database, or it has changed so that this can't be.
+    pub fn pass_days(&self, days: i64) {
+        assert!(self.child.is_none(), "a server holds it");
+        let database = self.state.join(restoring()["database"].as_str().expect("a path"));
+        let mut aged = 0;
+        for path in files(&database) {
+            let Some(database) = table(&path, "ingests") else { continue };
+            for (table, column) in AGING {
+                let later = format!("update {table} set {column} = {column} - ?1 where {column} > 0");
+                database.execute(&later, [days * 86_400_000]).expect("its columns are there");
+            }
+            aged += 1;
+        }
+        assert_eq!(aged, 1, "there is one database");
+    }
+
+    /// The segments in the bucket, of a server that was killed: how many, and their bytes.
+    ///
+    /// # Panics
+    /// Where a server holds the bucket.
+    pub fn segments(&self) -> (i64, i64) {
+        assert!(self.child.is_none(), "a server holds it");
+        let bucket = self.state.join(restoring()["bucket"].as_str().expect("a path"));
+        let paths = files(&bucket);
+        let listed = paths.iter().find_map(|path| table(path, "_mf_objects"));
+        let Some(list) = listed else {
+            let sizes = paths.iter().map(|path| path.metadata().expect("a file").len().cast_signed());
+            return (paths.len().try_into().expect("a few"), sizes.sum());
+        };
+        let of = "select count(*), coalesce(sum(size), 0) from _mf_objects where key >= 'ledge/seg/' and key < 'ledge/seg0'";
+        list.query_row(of, [], |row| Ok((row.get(0)?, row.get(1)?))).expect("its columns are there")
+    }
+
     /// Runs the host's command that brings a lost database back; what it said, where it failed.
     pub fn restore(&self, backup: &str) -> Result<(), String> {
         let how = restoring();
@@ -182,4 +229,23 @@ fn copy(from: &Path, to: &Path) {
             std::fs::copy(entry.path(), target).expect("a copy");
         }
     }
+}
+
+/// All files there, or below.
+fn files(place: &Path) -> Vec<PathBuf> {
+    if place.is_file() {
+        return vec![place.to_owned()];
+    }
+    let Ok(entries) = std::fs::read_dir(place) else { return Vec::new() };
+    entries.flat_map(|entry| files(&entry.expect("an entry").path())).collect()
+}
+
+/// The database of SQLite's that has this table, if it is one.
+fn table(path: &Path, name: &str) -> Option<rusqlite::Connection> {
+    if !path.extension().is_some_and(|end| end == "sqlite" || end == "db") {
+        return None;
+    }
+    let database = rusqlite::Connection::open(path).expect("a database");
+    let has = database.query_row("select 1 from sqlite_schema where name = ?1", [name], |_| Ok(()));
+    has.is_ok().then_some(database)
 }

@@ -35,7 +35,7 @@ pub(super) fn local(programs: &Programs) -> Result<Environment> {
     let mut environment = environment("local", &ledge, &arguments, variables, None)?;
     // What is lost with the database, and what brings it back.
     let restore = json!({
-        "database": "ledge.db", "program": ledge, "arguments": ["restore", "--data", "{state}"], "variables": {},
+        "database": "ledge.db", "bucket": "objects/ledge/seg", "program": ledge, "arguments": ["restore", "--data", "{state}"], "variables": {},
     });
     environment.push(("LEDGE_TEST_RESTORE", restore.to_string()));
     Ok(environment)
@@ -66,7 +66,7 @@ pub(super) fn on_workerd(
     let itself = std::path::absolute(itself).context("can't tell the working directory")?;
     let here = std::env::current_dir().context("can't tell the working directory")?;
     let restore = json!({
-        "database": "v3/d1", "program": itself.display().to_string(),
+        "database": "v3/d1", "bucket": "v3/r2", "program": itself.display().to_string(),
         "arguments": ["restore", "--d1", "--persist-to", "{state}", "--backup", "{backup}"],
         "variables": {
             "CARGO_MANIFEST_DIR": here.join("xtask").display().to_string(),
