@@ -57,7 +57,8 @@ pub(super) async fn parts(world: &World, folder: &str) -> Option<usize> {
 
 /// Which of the contents an upload's client sends; None where it has been told otherwise.
 pub(super) fn content(metadata: &str) -> Option<usize> {
-    let (_, number) = metadata.split_once("content ")?;
+    // On a second line stands what was said of parts.
+    let (_, number) = metadata.lines().next()?.split_once("content ")?;
     std::str::from_utf8(&STANDARD.decode(number).ok()?).ok()?.parse().ok()
 }
 
