@@ -150,6 +150,27 @@ fn small_parts_and_none_become_a_file_too() {
 }
 
 #[test]
+fn a_part_that_is_removed_is_not_joined() {
+    let dav = Dav::new();
+    let content = noise(2, 600_000);
+    assert_eq!(upload(&dav, "MKCOL", "").send().status, 201);
+    for (part, body) in [("/1", &content[..300_000]), ("/2", &b"wrong"[..]), ("/03", &content[300_000..])] {
+        assert_eq!(upload(&dav, "PUT", part).body(body).send().status, 201);
+    }
+    assert_eq!(upload(&dav, "DELETE", "/2").send().status, 204);
+    for gone in ["/2", "/3", "/none"] {
+        assert_eq!(upload(&dav, "DELETE", gone).send().status, 404, "{gone}");
+    }
+    assert_eq!(upload(&dav, "DELETE", "/.file").send().status, 405);
+    let listed = upload(&dav, "PROPFIND", "").header("depth", "1").send().multistatus();
+    assert_eq!(listed.hrefs().len(), 3);
+    assert_eq!(finish(&dav, "a").header("oc-total-length", "600000").send().status, 201);
+    assert!(dav.get("a").body == content);
+    assert_eq!(upload(&dav, "DELETE", "/1").send().status, 404, "it is a file's");
+    assert!(dav.get("a").body == content);
+}
+
+#[test]
 fn a_length_or_a_digest_that_is_wrong_is_noticed() {
     let dav = Dav::new();
     assert_eq!(upload(&dav, "MKCOL", "").send().status, 201);

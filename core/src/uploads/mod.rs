@@ -18,6 +18,7 @@ mod folder;
 mod incoming;
 mod join;
 mod look;
+mod remove_part;
 mod row;
 
 pub use abandon::abandon;
@@ -27,6 +28,7 @@ pub use expire::expire;
 pub use folder::{NewFolder, Part, PutPart, StoredPart, folders, make_folder, parts, put_part};
 pub use join::{Join, join, join_folder};
 pub use look::look;
+pub use remove_part::remove_part;
 
 use serde::{Deserialize, Serialize};
 

@@ -354,3 +354,63 @@ fn budgets_are_kept() {
         assert_eq!(cost(&send(&drive, read).await), expected(1, 0, 0));
     });
 }
+
+#[test]
+fn what_one_space_has_another_lacks() {
+    run(async {
+        let drive = Drive::new().await;
+        let (space, root) = ("018f0000-0000-7000-8000-000000000001", "018f0000-0000-7000-8000-000000000002");
+        let batch = [
+            "insert into spaces (id, name, root_id, created_at) values (?1, 'second', ?2, 0)",
+            "insert into nodes (id, space_id, parent_id, name, name_nfc, kind, created_at, modified_at)
+             values (?2, ?1, '', ?1, ?1, 'folder', 0, 0)",
+            "insert into members (account_id, space_id, role) select id, ?1, 'owner' from accounts where ?2 = ?2",
+        ];
+        let batch = batch.map(|sql| Statement::new(sql).bind(space).bind(root));
+        drive.ports.db.write(batch.to_vec()).await.unwrap();
+        // The same account's request, about the second space.
+        let there = |mut request: Request<&'static [u8]>| {
+            let path = request.uri().path().splitn(6, '/').nth(5).unwrap().to_owned();
+            *request.uri_mut() = format!("/api/v1/spaces/{space}/{path}").parse().unwrap();
+            request
+        };
+        let lacks = async |content: &Content, request: Request<&'static [u8]>| {
+            let answer = send(&drive, request).await;
+            assert_eq!(answer.status, 200);
+            let missing = body(&answer)["missing"].as_array().unwrap().len();
+            assert!(missing == 0 || missing == content.pieces.len());
+            missing > 0
+        };
+        let (saved, packed) = (Content::of(noise(70, 3 << 20)), Content::of(noise(71, 3 << 20)));
+        assert_eq!(drive.put("a", saved.bytes).await.status, 201);
+        assert_eq!(send(&drive, packed.pack(&drive)).await.status, 201);
+        for content in [&saved, &packed] {
+            assert!(!lacks(content, content.missing(&drive)).await);
+            assert!(lacks(content, there(content.missing(&drive))).await);
+            let refused = send(&drive, there(content.commit(&drive, "b"))).await;
+            assert_eq!((refused.status, body(&refused)["code"].as_str()), (409, Some("chunks_missing")));
+            let named = body(&refused)["missing"].as_array().unwrap().len();
+            assert_eq!(named, content.pieces.len());
+        }
+        // A pack for the second space is its own: bytes, reservation and all.
+        let kept = send(&drive, there(packed.pack(&drive))).await;
+        assert_eq!((kept.status, body(&kept)["stored_bytes"].as_u64()), (201, Some(3 << 20)));
+        let each = [Value::Integer(3 << 20), Value::Integer(3 << 20)];
+        assert_eq!(drive.column(RESERVED).await, each);
+        assert_eq!(send(&drive, there(packed.commit(&drive, "b"))).await.status, 201);
+        assert_eq!(
+            drive.column("select reserved_bytes as it from spaces order by n").await,
+            [Value::Integer(3 << 20), Value::Integer(0),]
+        );
+        assert!(lacks(&saved, there(saved.missing(&drive))).await);
+        let read = send(&drive, there(drive.request("GET", "files/b", b""))).await;
+        assert!(read.body == packed.bytes);
+        assert_eq!(drive.get("b").await.status, 404);
+        assert_eq!(
+            send(&drive, packed.commit(&drive, "b")).await.status,
+            201,
+            "the first one's are still there"
+        );
+        assert_eq!(drive.lost_objects().await, Vec::<String>::new());
+    });
+}

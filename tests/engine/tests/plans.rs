@@ -395,6 +395,7 @@ where
     }
     send("PROPFIND", folder, &[], b"").await;
     send("PROPFIND", "/remote.php/dav/uploads/admin/", &[], b"").await;
+    send("DELETE", &format!("{folder}/2"), &[], b"").await;
     let to = ("destination", "/remote.php/dav/files/admin/joined".to_owned());
     send("MOVE", &format!("{folder}/.file"), &[to], b"").await;
     ledge_core::uploads::expire(platform, 10).await.unwrap();

@@ -64,6 +64,10 @@ pub(crate) async fn upload<P: Platform, U: Upload>(
             part::put(platform, &request, (folder, name), upload).await
         }
         ("MOVE", [folder, name]) if *name == WHOLE => finish::finish(platform, &request, folder).await,
+        ("DELETE", [folder, name]) if *name != WHOLE => {
+            uploads::remove_part(platform, &request.token, folder, name).await?;
+            Ok(empty(StatusCode::NO_CONTENT))
+        }
         ("DELETE", [folder]) => {
             uploads::abandon(platform, &request.token, folder).await?;
             Ok(empty(StatusCode::NO_CONTENT))

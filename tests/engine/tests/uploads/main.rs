@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "test code")]
 
+mod steps;
+
 use std::pin::pin;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -329,6 +331,12 @@ fn ten_thousand_uploads_are_not_begun() {
         let problem: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
         assert_eq!((count, answer.status, problem["code"].as_str()), (1000, 429, Some("too_many_uploads")));
         assert_eq!(reserved(&drive).await, [Value::Integer(1000)]);
+        let mut folder = drive.request("MKCOL", "", b"");
+        *folder.uri_mut() = "/remote.php/dav/uploads/admin/one-more".parse().unwrap();
+        assert_eq!(drive.send(drive.plain(), folder).await.status, 429);
+        assert_eq!(drive.column("select count(*) as it from uploads").await, [Value::Integer(1000)]);
+        assert_eq!(reserved(&drive).await, [Value::Integer(1000)], "what was refused holds nothing");
+        check(&drive).await;
         // Finished ones don't count.
         let Some(Value::Text(id)) = drive.column("select id as it from uploads limit 1").await.pop() else {
             unreachable!("there are a thousand")
