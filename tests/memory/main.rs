@@ -5,15 +5,88 @@
 use std::thread;
 use std::time::Duration;
 
-use ledge_tests::{Drive, Reply, noise};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use ledge_tests::{Drive, Reply, delta, noise};
 
 const MIB: usize = 1 << 20;
 
 /// One upload: two buffers of 8 MiB, and the rest of the program.
 const ONE_PUT_BYTES: u64 = 64 << 20;
 
+/// The same natively, where content passes through the program on its way out, too.
+const NATIVE_BYTES: u64 = 96 << 20;
+
 /// All uploads of an isolate together: the budget of 64 MiB for buffers, gaps between them, and the rest of the program.
 const ALL_PUTS_BYTES: u64 = 80 << 20;
+
+/// Asserts that the server never held more than one upload takes.
+fn is_one_puts(what: &str) {
+    let (peak, bound) = match Drive::host() {
+        "local" => (Drive::peak_memory_bytes(), NATIVE_BYTES),
+        _ => (Drive::wasm_memory_bytes(), ONE_PUT_BYTES),
+    };
+    println!("{what}: {peak:?}");
+    assert!(peak.is_none_or(|bytes| bytes <= bound), "{what}: {peak:?}");
+}
+
+/// 24 MiB over the middle of 256 MiB, across their end, and behind it.
+fn writes_in_part(drive: &Drive, mut content: Vec<u8>) {
+    let change = noise(257, 24 * MIB);
+    for start in [100 * MIB + 7, content.len() - 5] {
+        let end = start + change.len();
+        let range = format!("bytes {start}-{}/*", end - 1);
+        let patch = drive.request("PATCH", "large").header("content-range", range).body(change.clone());
+        assert_eq!(Reply::to(patch).status, 204);
+        content.resize(content.len().max(end), 0);
+        content.splice(start..end, change.iter().copied());
+    }
+    assert_eq!(drive.append("large", change.clone()).status, 200);
+    content.extend(change);
+    is_one_puts("writing in part");
+    assert!(drive.get("large").body == content, "byte for byte");
+}
+
+/// 128 MiB in four parts by tus, and in a folder of two.
+fn uploads_in_parts(drive: &Drive) {
+    let content = noise(258, 128 * MIB);
+    let path = STANDARD.encode(drive.path("tus"));
+    let begin = Drive::signed("POST", &Drive::absolute("/api/v1/uploads")).header("tus-resumable", "1.0.0");
+    let begin =
+        begin.header("upload-length", content.len()).header("upload-metadata", format!("path {path}"));
+    let begun = Reply::to(begin);
+    assert_eq!(begun.status, 201);
+    let url = Drive::absolute(begun.header("location"));
+    for (n, part) in content.chunks(32 * MIB).enumerate() {
+        let part = Drive::signed("PATCH", &url).header("tus-resumable", "1.0.0").body(part.to_vec());
+        let part = part.header("content-type", "application/offset+octet-stream");
+        assert_eq!(Reply::to(part.header("upload-offset", n * 32 * MIB)).status, 204);
+    }
+    is_one_puts("parts by tus");
+    assert!(drive.get("tus").body == content, "byte for byte");
+
+    let mut other = content;
+    other.reverse();
+    let folder = Drive::absolute("/remote.php/dav/uploads/admin/memory");
+    assert_eq!(Reply::to(Drive::signed("MKCOL", &folder)).status, 201);
+    for (n, part) in other.chunks(64 * MIB).enumerate() {
+        let part = Drive::signed("PUT", &format!("{folder}/{n}")).body(part.to_vec());
+        assert_eq!(Reply::to(part).status, 201);
+    }
+    let to = Drive::absolute(&format!("/remote.php/dav/files/admin{}", drive.path("folder")));
+    let join = Drive::signed("MOVE", &format!("{folder}/.file")).header("destination", to);
+    assert_eq!(Reply::to(join).status, 201);
+    is_one_puts("parts in a folder");
+    assert!(drive.get("folder").body == other, "byte for byte");
+}
+
+/// Four packs of 32 MiB, the longest there are.
+fn saves_deltas(drive: &Drive) {
+    let content = noise(259, 128 * MIB);
+    let sent = delta::save(drive, "delta", &content, None);
+    assert_eq!((sent.reply.status, sent.packs >= 4), (201, true));
+    is_one_puts("packs");
+    assert!(drive.get("delta").body == content, "byte for byte");
+}
 
 // One test, because its parts need this order: memory that has grown stays.
 #[test]
@@ -31,7 +104,11 @@ fn memory_stays_within_its_bounds_whatever_the_size() {
     let tail = Reply::to(drive.request("GET", "large").header("range", range));
     assert_eq!(tail.body, content[content.len() - 10..]);
     assert_eq!(Drive::wasm_memory_bytes(), after_put, "what is read passes by the WASM memory");
-    drop((content, read));
+    is_one_puts("reading");
+    drop(read);
+    writes_in_part(&drive, content);
+    uploads_in_parts(&drive);
+    saves_deltas(&drive);
 
     // Eight at once: who finds no room is told so before the body is read, and comes back.
     thread::scope(|scope| {

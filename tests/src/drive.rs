@@ -205,6 +205,18 @@ impl Drive {
         })
     }
 
+    /// How much memory the server has held at most: of the WASM instance, which never shrinks, or of the native process.
+    /// None where the system doesn't tell.
+    pub fn peak_memory_bytes() -> Option<u64> {
+        if server().host != "local" {
+            return Self::wasm_memory_bytes();
+        }
+        let pid = std::env::var("LEDGE_TEST_PID").expect("LEDGE_TEST_PID is the server's process");
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib * 1024)
+    }
+
     /// How much memory the WASM instance holds, on hosts that have one.
     pub fn wasm_memory_bytes() -> Option<u64> {
         if server().host != "workerd" {

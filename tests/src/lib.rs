@@ -1,7 +1,7 @@
 //! What the black-box suites share: a running Ledge, and words to talk to it.
 //!
 //! The suites know a host only by its URL. `cargo xtask test` starts each host and names it in the environment:
-//! `LEDGE_TEST_URL`, `LEDGE_TEST_TOKEN`, `LEDGE_TEST_SPACE`, `LEDGE_TEST_HOST`.
+//! `LEDGE_TEST_URL`, `LEDGE_TEST_TOKEN`, `LEDGE_TEST_SPACE`, `LEDGE_TEST_HOST`, `LEDGE_TEST_PID`.
 
 #![allow(
     clippy::expect_used,

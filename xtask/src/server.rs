@@ -60,6 +60,11 @@ impl Server {
         self.ready.get("url").and_then(Value::as_str).unwrap_or_default()
     }
 
+    /// Its process, for who measures it.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits until it ends by itself, or this program is asked to stop.
     pub(crate) fn wait(&mut self) -> Result<()> {
         while !interrupt::asked() {

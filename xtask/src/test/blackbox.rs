@@ -69,6 +69,7 @@ impl Running {
     fn environment(&self) -> Vec<(&'static str, String)> {
         vec![
             ("LEDGE_TEST_HOST", self.host.to_owned()),
+            ("LEDGE_TEST_PID", self.server.pid().to_string()),
             ("LEDGE_TEST_URL", self.server.url().to_owned()),
             ("LEDGE_TEST_TOKEN", self.administrator.token.clone()),
             ("LEDGE_TEST_SPACE", self.administrator.space.clone()),
