@@ -9,6 +9,7 @@ use ledge_core::doctor::{Examination, Report};
 use ledge_core::ports::Platform;
 use ledge_core::settings::Settings;
 use ledge_hosts::local;
+use ledge_hosts::s3::S3Settings;
 
 /// Examine the drive on this machine; it may be served meanwhile.
 ///
@@ -42,7 +43,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             "{} has no database; `ledge restore` brings one back from a dump",
             options.data.display()
         );
-        let ports = local::open(&options.data, Settings::default()).context("can't open the drive")?;
+        let bucket = S3Settings::read(|name| std::env::var(name).ok())?;
+        let ports = local::open(&options.data, Settings::default(), bucket.as_ref());
+        let ports = ports.context("can't open the drive")?;
         let report = examine(&ports, options.content).await?;
         let mut out = std::io::stdout().lock();
         if options.json {

@@ -208,7 +208,7 @@ impl Drive {
     /// How much memory the server has held at most: of the WASM instance, which never shrinks, or of the native process.
     /// None where the system doesn't tell.
     pub fn peak_memory_bytes() -> Option<u64> {
-        if server().host != "local" {
+        if !server().host.starts_with("local") {
             return Self::wasm_memory_bytes();
         }
         let pid = std::env::var("LEDGE_TEST_PID").expect("LEDGE_TEST_PID is the server's process");

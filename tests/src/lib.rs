@@ -16,9 +16,11 @@ mod dav;
 pub mod delta;
 mod drive;
 mod mortal;
+mod proxy;
 mod server;
 
 pub use content::noise;
 pub use dav::{Dav, Element, Multistatus, ResponseOf, Wire, decoded};
 pub use drive::{Drive, Reply};
 pub use mortal::Mortal;
+pub use proxy::{Fault, Proxy};

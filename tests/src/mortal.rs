@@ -15,8 +15,12 @@ use serde_json::Value;
 use crate::{Drive, Reply};
 
 /// How to start one, in JSON:
-/// `{"program": …, "arguments": […, "{state}", …], "folder": …, "variables": {…}, "template": … or null}`.
+/// `{"program": …, "arguments": […, "{state}", …], "folder": …, "variables": {…}, "template": … or null,
+/// "buckets": … or null}`. `{state}` is the server's folder and `{name}` its name, by which it has a bucket.
 const HOW: &str = "LEDGE_TEST_START";
+
+/// The file, beside its state, of what a server says.
+const SAID: &str = "said.log";
 
 /// How to bring back a lost database, in JSON:
 /// `{"database": …, "bucket": …, "program": …, "arguments": […, "{state}", "{backup}", …], "variables": {…}}`.
@@ -32,6 +36,11 @@ const AGING: [(&str, &str); 6] = [
     ("orphans", "seen_at"),
     ("schedules", "due_at"),
 ];
+
+fn starting() -> Value {
+    let how = std::env::var(HOW).unwrap_or_else(|_| panic!("{HOW} is not set: run cargo xtask test"));
+    serde_json::from_str(&how).expect("JSON")
+}
 
 fn restoring() -> Value {
     let how = std::env::var(RESTORE).unwrap_or_else(|_| panic!("{RESTORE} is not set: run cargo xtask test"));
@@ -57,12 +66,28 @@ pub struct Mortal {
 impl Mortal {
     /// Starts one.
     pub fn new() -> Self {
+        Self::with(&[])
+    }
+
+    /// A variable that servers are started with.
+    pub fn variable(name: &str) -> String {
+        starting()["variables"][name].as_str().unwrap_or_else(|| panic!("{name} is not set")).to_owned()
+    }
+
+    /// Starts one with these variables instead of those of the same name.
+    pub fn with(variables: &[(&str, &str)]) -> Self {
         static COUNTER: AtomicU32 = AtomicU32::new(0);
-        let how = std::env::var(HOW).unwrap_or_else(|_| panic!("{HOW} is not set: run cargo xtask test"));
-        let how: Value = serde_json::from_str(&how).expect("JSON");
+        let mut how = starting();
+        for (name, value) in variables {
+            how["variables"][name] = Value::from(*value);
+        }
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
         let state = std::env::temp_dir().join(format!("ledge-mortal-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&state).expect("a folder");
+        if let Some(buckets) = how["buckets"].as_str() {
+            let name = state.file_name().expect("a name");
+            std::fs::create_dir_all(Path::new(buckets).join(name)).expect("a folder");
+        }
         if let Some(template) = how["template"].as_str() {
             copy(Path::new(template), &state);
         }
@@ -75,8 +100,7 @@ impl Mortal {
 
     /// Starts it again, on the state that is there.
     pub fn start(&mut self) {
-        let text =
-            |value: &Value| value.as_str().expect("a text").replace("{state}", &self.state.to_string_lossy());
+        let text = |value: &Value| self.filled_in(value);
         let mut command = Command::new(text(&self.how["program"]));
         command.args(self.how["arguments"].as_array().expect("a list").iter().map(text));
         command.current_dir(text(&self.how["folder"]));
@@ -85,6 +109,8 @@ impl Mortal {
         }
         // A group of its own: what it has started dies with it. Its standard input is closed when this program ends.
         command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let said = std::fs::File::options().create(true).append(true).open(self.state.join(SAID));
+        command.stderr(said.expect("a file"));
         let mut child = command.spawn().expect("the server's program");
         let mut line = String::new();
         let stdout = child.stdout.take().expect("its output");
@@ -97,6 +123,12 @@ impl Mortal {
             space.clone_into(&mut self.space);
         }
         self.child = Some(child);
+    }
+
+    /// What it has said to its operator.
+    pub fn said(&self) -> String {
+        let said = std::fs::read(self.state.join(SAID)).unwrap_or_default();
+        String::from_utf8_lossy(&said).into_owned()
     }
 
     /// Kills it, and all that it has started, between two instructions.
@@ -148,7 +180,7 @@ impl Mortal {
     /// Where a server holds the bucket.
     pub fn segments(&self) -> (i64, i64) {
         assert!(self.child.is_none(), "a server holds it");
-        let bucket = self.state.join(restoring()["bucket"].as_str().expect("a path"));
+        let bucket = self.state.join(self.filled_in(&restoring()["bucket"]));
         let paths = files(&bucket);
         let listed = paths.iter().find_map(|path| table(path, "_mf_objects"));
         let Some(list) = listed else {
@@ -162,10 +194,7 @@ impl Mortal {
     /// Runs the host's command that brings a lost database back; what it said, where it failed.
     pub fn restore(&self, backup: &str) -> Result<(), String> {
         let how = restoring();
-        let text = |value: &Value| {
-            let text = value.as_str().expect("a text").replace("{state}", &self.state.to_string_lossy());
-            text.replace("{backup}", backup)
-        };
+        let text = |value: &Value| self.filled_in(value).replace("{backup}", backup);
         let mut command = Command::new(text(&how["program"]));
         command.args(how["arguments"].as_array().expect("a list").iter().map(text));
         command.current_dir(self.how["folder"].as_str().expect("a path"));
@@ -175,6 +204,12 @@ impl Mortal {
         let output = command.stdin(Stdio::null()).output().expect("the program");
         let said = [output.stdout, output.stderr].concat();
         if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&said).into_owned()) }
+    }
+
+    fn filled_in(&self, value: &Value) -> String {
+        let name = self.state.file_name().expect("a name").to_string_lossy();
+        let text = value.as_str().expect("a text").replace("{state}", &self.state.to_string_lossy());
+        text.replace("{name}", &name)
     }
 
     /// A request about something of the server's: `/api/v1/jobs`.
@@ -213,6 +248,8 @@ impl Default for Mortal {
 impl Drop for Mortal {
     fn drop(&mut self) {
         self.kill();
+        // Shown only where a test fails.
+        eprint!("{}", self.said());
         // What can't be removed lies in the folder for temporary files.
         let _ = std::fs::remove_dir_all(&self.state);
     }

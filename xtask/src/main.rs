@@ -21,6 +21,7 @@ mod server;
 mod setup;
 mod stamp;
 mod state;
+mod store;
 mod test;
 mod workerd;
 

@@ -1,21 +1,23 @@
 //! The body of a response: a read plan's bytes, in frames.
 //!
-//! Memory is bounded whatever the size: two frames a response, and up to four slices opened ahead. The exact size of a
+//! Memory is bounded whatever the size: two frames a response (of a remote object what has arrived), and up to four slices
+//! opened ahead. The exact size of a
 //! plan's body is known before the first byte; pieces that are made while they are sent have none. A body that can't be completed is an error, which hyper turns into a broken connection.
 
 use std::ops::Range;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use futures::stream::{self, BoxStream, LocalBoxStream};
+use futures::stream::{self, LocalBoxStream};
 use futures::{Stream, StreamExt, TryStreamExt};
 use hyper::body::{Bytes, Frame, SizeHint};
 use ledge_core::error::Error;
 use ledge_core::plan::{ReadPlan, Slice};
 use ledge_core::ports::BucketError;
 
-use super::Folder;
+use super::Objects;
 use super::bucket::OpenObject;
+use super::remote::Remote;
 
 /// Large enough that a thread hop a frame doesn't count, small enough for many responses at once.
 const FRAME_BYTES: u32 = 256 * 1024;
@@ -54,12 +56,12 @@ impl Body {
     }
 
     /// The body that a plan describes, its first slices opened.
-    pub(super) async fn open(folder: &Folder, plan: ReadPlan) -> Result<Self, BucketError> {
-        let (remaining, folder) = (plan.len(), folder.clone());
+    pub(super) async fn open(objects: &Objects, plan: ReadPlan) -> Result<Self, BucketError> {
+        let (remaining, objects) = (plan.len(), objects.clone());
         let mut opened = stream::iter(plan.into_slices())
-            .map(move |slice| Source::open(folder.clone(), slice))
+            .map(move |slice| Source::open(objects.clone(), slice))
             .buffered(SLICES_AHEAD)
-            .boxed();
+            .boxed_local();
         let first = opened.next().await.transpose()?;
         let frames =
             stream::iter(first.map(Ok)).chain(opened).map_ok(Source::frames).try_flatten().boxed_local();
@@ -72,35 +74,40 @@ enum Source {
     Inline(Bytes),
     Zeros(u64),
     Object(OpenObject, Range<u64>),
+    Remote(Box<Remote>),
 }
 
 impl Source {
-    async fn open(folder: Folder, slice: Slice) -> Result<Self, BucketError> {
+    async fn open(objects: Objects, slice: Slice) -> Result<Self, BucketError> {
         Ok(match slice {
             Slice::Inline(bytes) => Self::Inline(bytes.into()),
             Slice::Zeros(count) => Self::Zeros(count),
-            Slice::Object { key, range } => {
-                Self::Object(folder.open_object(&key, range.clone()).await?, range)
-            }
+            Slice::Object { key, range } => match objects {
+                Objects::Folder(folder) => {
+                    Self::Object(folder.open_object(&key, range.clone()).await?, range)
+                }
+                Objects::S3(bucket) => Self::Remote(Box::new(Remote::open(bucket, key, range).await?)),
+            },
         })
     }
 
-    fn frames(self) -> BoxStream<'static, Result<Bytes, BucketError>> {
+    fn frames(self) -> LocalBoxStream<'static, Result<Bytes, BucketError>> {
         match self {
-            Self::Inline(bytes) => stream::iter([Ok(bytes)]).boxed(),
+            Self::Inline(bytes) => stream::iter([Ok(bytes)]).boxed_local(),
             Self::Zeros(count) => cut(0..count, ZEROS.len() as u64)
                 .map(|frame| {
                     let length = usize::try_from(frame.end - frame.start).unwrap_or(ZEROS.len());
                     Ok(Bytes::from_static(ZEROS.get(..length).unwrap_or(&ZEROS)))
                 })
-                .boxed(),
+                .boxed_local(),
             Self::Object(object, range) => cut(range, FRAME_BYTES.into())
                 .map(move |frame| {
                     let object = object.clone();
                     async move { object.read(frame).await.map(Bytes::from) }
                 })
                 .buffered(FRAMES_AHEAD)
-                .boxed(),
+                .boxed_local(),
+            Self::Remote(remote) => remote.frames().boxed_local(),
         }
     }
 }

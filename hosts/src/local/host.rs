@@ -9,7 +9,7 @@ use ledge_core::error::Error;
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{BucketError, Host, Timestamp};
 
-use super::{Body, Folder};
+use super::{Body, Objects};
 
 /// Up to here hashing takes less time than handing it to another thread.
 const HASH_INLINE_BYTES: usize = 32 * 1024;
@@ -17,13 +17,13 @@ const HASH_INLINE_BYTES: usize = 32 * 1024;
 /// The machine that the process runs on. Clones are equal.
 #[derive(Debug, Clone)]
 pub struct Local {
-    folder: Folder,
+    objects: Objects,
 }
 
 impl Local {
-    /// A host whose bodies are read from `folder`.
-    pub fn new(folder: Folder) -> Self {
-        Self { folder }
+    /// A host whose bodies are read from these objects.
+    pub fn new(objects: Objects) -> Self {
+        Self { objects }
     }
 }
 
@@ -78,6 +78,6 @@ impl Host for Local {
     }
 
     async fn open(&self, plan: ReadPlan) -> Result<Body, BucketError> {
-        Body::open(&self.folder, plan).await
+        Body::open(&self.objects, plan).await
     }
 }

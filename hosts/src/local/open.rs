@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! DIR/ledge.db    the metadata (with -wal and -shm beside it)
-//! DIR/objects/    the bucket
+//! DIR/objects/    the bucket, unless an S3 bucket is set
 //! DIR/incoming/   objects on their way in
 //! ```
 
@@ -16,20 +16,26 @@ use ledge_core::ports::Ports;
 use ledge_core::settings::Settings;
 use tempfile::TempDir;
 
-use super::{Folder, InProcess, Local, Sqlite};
+use super::{InProcess, Local, Objects, Sqlite};
+use crate::s3::S3Settings;
 
 /// The native platform. Its parts are cheap to clone; clones share what they stand for.
-pub type LocalPorts = Ports<Sqlite, Folder, InProcess, Local>;
+pub type LocalPorts = Ports<Sqlite, Objects, InProcess, Local>;
 
-/// Opens the data in a folder: creates what is missing and applies the migrations that have not run yet.
+/// Opens the data in a folder: creates what is missing and applies the migrations that have not run yet. The objects are in
+/// the S3 bucket, if there is one.
 ///
 /// # Errors
 /// The folder can't be created, or its database can't be opened or brought up to date.
-pub fn open(data_dir: impl AsRef<Path>, settings: Settings) -> Result<LocalPorts, OpenError> {
+pub fn open(
+    data_dir: impl AsRef<Path>,
+    settings: Settings,
+    bucket: Option<&S3Settings>,
+) -> Result<LocalPorts, OpenError> {
     let data_dir = data_dir.as_ref();
     let in_folder = |source| OpenError::Folder { path: data_dir.to_owned(), source };
     fs::create_dir_all(data_dir).map_err(in_folder)?;
-    let bucket = Folder::open(data_dir.join("objects"), data_dir.join("incoming")).map_err(in_folder)?;
+    let bucket = Objects::open(data_dir, bucket)?;
     Ok(Ports {
         db: Sqlite::open(&data_dir.join("ledge.db"))?,
         bucket: bucket.clone(),
@@ -65,7 +71,7 @@ pub fn temporary_in(parent: &Path, database: Option<&[u8]>) -> Result<Temporary,
     if let Some(database) = database {
         fs::write(folder.path().join("ledge.db"), database).map_err(in_parent)?;
     }
-    Ok(Temporary { ports: open(folder.path(), Settings::default())?, folder })
+    Ok(Temporary { ports: open(folder.path(), Settings::default(), None)?, folder })
 }
 
 impl Temporary {
@@ -91,6 +97,12 @@ pub enum OpenError {
     Folder {
         /// The folder.
         path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The bucket's endpoint is `https://`, and there is nothing to know it by.
+    #[error("the system has no certificates to know the bucket by; Debian's package is ca-certificates")]
+    Certificates {
         /// What the system says.
         source: io::Error,
     },

@@ -19,6 +19,7 @@ use anyhow::Result;
 pub(crate) use clients::{Clients, clients};
 pub(crate) use schemathesis::schemathesis;
 pub(crate) use target::{TARGET, Toolchain};
+pub(crate) use tools::s3s_fs;
 
 /// What the set-up provides.
 pub(crate) struct Tools {

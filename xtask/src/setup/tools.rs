@@ -11,12 +11,17 @@ use crate::stamp;
 /// `worker-build` goes with the crate `worker` of the same version.
 const WORKER_BUILD: &str = "0.8.7";
 
+/// The S3 store of the tests.
+const S3S_FS: &str = "0.14.1";
+
 /// A program to be compiled.
 struct Tool<'a> {
     /// The crate's name.
     name: &'static str,
     version: &'a str,
     program: &'static str,
+    /// The features that its program needs.
+    features: &'static str,
     /// How well to compile it. Everybody waits for the compilation, hardly anybody for what the tools compute.
     opt_level: &'static str,
     /// What to do where it doesn't compile.
@@ -35,6 +40,7 @@ pub(super) fn wasm_bindgen() -> Result<PathBuf> {
         name: "wasm-bindgen-cli",
         version: &version,
         program: "wasm-bindgen",
+        features: "",
         // It reads and writes megabytes of WebAssembly in each build.
         opt_level: "1",
         advice: &advice,
@@ -53,31 +59,42 @@ pub(super) fn worker_build() -> Result<PathBuf> {
         name: "worker-build",
         version: WORKER_BUILD,
         program: "worker-build",
+        features: "",
         opt_level: "0",
         advice: "if the output names openssl, install its headers and pkg-config (Debian: `apt-get install \
                  libssl-dev pkg-config`); then run the command again",
     })
 }
 
+/// `s3s-fs`, an S3 server over a folder.
+pub(crate) fn s3s_fs() -> Result<PathBuf> {
+    install(&Tool {
+        name: "s3s-fs",
+        version: S3S_FS,
+        program: "s3s-fs",
+        features: "binary",
+        // It hashes each byte of the tests twice.
+        opt_level: "1",
+        advice: "run the command again",
+    })
+}
+
 /// Compiles a tool and gives the path of its program, unless it is there. What an interrupted build made is used
 /// by the next one, and the tool takes its place only when it is whole.
 fn install(tool: &Tool<'_>) -> Result<PathBuf> {
-    let &Tool { name, version, program, .. } = tool;
+    let &Tool { name, version, program, features, .. } = tool;
     let home = folder(name, version)?;
     let path = home.join("bin").join(program);
     if path.is_file() {
         return Ok(path);
     }
-    super::announce(
-        &format!("compiling {name} {version}"),
-        "some four minutes on two cores, once per version",
-    );
+    super::announce(&format!("compiling {name} {version}"), "some minutes on two cores, once per version");
     let partial = folder(&format!("partial-{name}"), version)?;
     let work = folder(&format!("target-{name}"), version)?;
     // Without --locked: wasm-bindgen-cli's lock file names a yanked crate.
     let mut cargo = process::cargo();
     cargo.args(["install", "--quiet", name, "--bin", program, "--version", &format!("={version}"), "--root"]);
-    cargo.arg(&partial).env("CARGO_TARGET_DIR", &work);
+    cargo.arg(&partial).args(["--features", features]).env("CARGO_TARGET_DIR", &work);
     cargo.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", tool.opt_level);
     process::show(&mut cargo, tool.advice)?;
     stamp::remove_folder(&home)?;

@@ -12,10 +12,14 @@ use crate::build::Worker;
 use crate::server::Server;
 use crate::stamp::{Stamp, fingerprint, remove_folder};
 use crate::state::{self, Administrator};
-use crate::{local, workerd};
+use crate::store::{self, Store};
+use crate::{local, setup, workerd};
 
 /// The crate whose test programs are the suite.
 pub(super) const PACKAGE: &str = "ledge-tests";
+
+/// The one of them that needs an S3 bucket.
+const FAULTS: &str = "faults";
 
 /// What the suite's servers are set to: tests/rest/cors.rs knows the origins.
 const VARIABLES: &[(&str, &str)] = &[("LEDGE_CORS_ORIGINS", "https://app.example app://notes.example")];
@@ -32,7 +36,53 @@ pub(super) fn start_local(programs: &Programs, name: &str) -> Result<Running> {
     let scratch = Scratch::empty(&format!("local-{name}"))?;
     let (local, administrator) =
         local::start(&programs.ledge, scratch.folder(), VARIABLES, &log("local", name))?;
-    Ok(Running { host: "local", server: local, administrator, _scratch: scratch })
+    Ok(Running { host: "local", server: local, administrator, _store: None, _scratch: scratch })
+}
+
+/// Runs the suite against the native host over an S3 bucket.
+pub(super) fn on_local_s3(programs: &Programs, full: bool) -> Result<Verdicts> {
+    let store = setup::s3s_fs()?;
+    let scratch = Scratch::empty("s3-crash")?;
+    let store = Store::start(&store, scratch.folder(), &log("s3", "crash"))?;
+    let start = |program: &Program| start_local_s3(programs, &program.target);
+    run(programs, full, start, || crash::local_s3(programs, &store))
+}
+
+/// Starts the native host over an empty drive and an empty bucket, for a program or a stage of this name.
+pub(super) fn start_local_s3(programs: &Programs, name: &str) -> Result<Running> {
+    let scratch = Scratch::empty(&format!("local-s3-{name}"))?;
+    let store = Store::start(&setup::s3s_fs()?, &scratch.folder().join("store"), &log("s3", name))?;
+    let variables = [VARIABLES, &store.variables()].concat();
+    let (local, administrator) =
+        local::start(&programs.ledge, &scratch.folder().join("data"), &variables, &log("local-s3", name))?;
+    Ok(Running { host: "local-s3", server: local, administrator, _store: Some(store), _scratch: scratch })
+}
+
+/// Runs the tests that put a proxy before the bucket, which does harm.
+pub(super) fn faults_of_s3(programs: &Programs) -> Result<Verdicts> {
+    let is_it = |program: &&Program| program.package == PACKAGE && program.target == FAULTS;
+    let program = programs.tests.iter().find(is_it).context("the suite has no test faults")?;
+    let scratch = Scratch::empty("s3-faults")?;
+    let store = Store::start(&setup::s3s_fs()?, scratch.folder(), &log("s3", FAULTS))?;
+    program.run(false, &crash::local_s3(programs, &store)?)
+}
+
+/// Whether what the native host said while it used an S3 bucket shows a secret.
+pub(super) fn secrets_stay_secret() -> Result<()> {
+    let mut looked_at = 0;
+    for entry in std::fs::read_dir("build/test").context("can't read build/test")? {
+        let path = entry.context("can't read build/test")?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if !name.starts_with("local-s3-") || path.is_dir() {
+            continue;
+        }
+        let text = std::fs::read(&path).with_context(|| format!("can't read {}", path.display()))?;
+        let leak = store::leaks(&String::from_utf8_lossy(&text));
+        anyhow::ensure!(leak.is_none(), "{} shows {}", path.display(), leak.unwrap_or_default());
+        looked_at += 1;
+    }
+    anyhow::ensure!(looked_at > 0, "there is no log of the native host over S3");
+    Ok(())
 }
 
 /// Runs the suite against the Workers in workerd.
@@ -54,7 +104,7 @@ pub(super) fn start_workerd(name: &str, administrator: &Administrator) -> Result
         log: Some(&log("workerd", name)),
     })?;
     let administrator = administrator.clone();
-    Ok(Running { host: "workerd", server: workerd, administrator, _scratch: scratch })
+    Ok(Running { host: "workerd", server: workerd, administrator, _store: None, _scratch: scratch })
 }
 
 /// A host with an empty drive. In this order: the server is stopped before its data goes.
@@ -62,6 +112,7 @@ pub(super) struct Running {
     pub(super) host: &'static str,
     pub(super) server: Server,
     pub(super) administrator: Administrator,
+    _store: Option<Store>,
     _scratch: Scratch,
 }
 
@@ -90,7 +141,8 @@ fn run(
     crashing: impl Fn() -> Result<Vec<(&'static str, String)>>,
 ) -> Result<Verdicts> {
     let mut verdicts = Verdicts::new();
-    for program in programs.tests.iter().filter(|program| program.package == PACKAGE) {
+    let of_any_host = |program: &&Program| program.package == PACKAGE && program.target != FAULTS;
+    for program in programs.tests.iter().filter(of_any_host) {
         if crash::is(program) {
             verdicts.extend(named(program, program.run(full, &crashing()?)?));
             continue;

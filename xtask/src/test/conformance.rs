@@ -1,17 +1,35 @@
-//! The ports' conformance suite inside workerd, through the Worker in tests/worker.
+//! The ports' conformance suite inside workerd, through the Worker in tests/worker; and on the native host over S3.
 
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::libtest::{Verdict, Verdicts};
+use super::blackbox;
+use super::libtest::{Program, Programs, Verdict, Verdicts};
 use super::scratch::Scratch;
 use crate::build::Worker;
-use crate::{process, workerd};
+use crate::store::Store;
+use crate::{process, setup, workerd};
 
 /// Where what the Worker says goes.
 const LOG: &str = "build/test/conformance.log";
+
+/// Whether a test program is the suite over S3.
+pub(super) fn needs_store(program: &Program) -> bool {
+    program.package == "ledge-conformance" && program.target == "s3"
+}
+
+/// Runs the suite on the native host over an S3 bucket.
+pub(super) fn on_local_s3(programs: &Programs) -> Result<Verdicts> {
+    let program = programs.tests.iter().find(|program| needs_store(program));
+    let program = program.context("the crate ledge-conformance has no test s3")?;
+    let scratch = Scratch::empty("conformance-s3")?;
+    let store = Store::start(&setup::s3s_fs()?, scratch.folder(), &blackbox::log("s3", "conformance"))?;
+    let variables: Vec<_> =
+        store.variables().into_iter().map(|(name, value)| (name, value.to_owned())).collect();
+    program.run(false, &variables)
+}
 
 /// Runs the suite.
 pub(super) fn on_workerd() -> Result<Verdicts> {

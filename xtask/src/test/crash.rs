@@ -9,6 +9,7 @@ use super::libtest::{Program, Programs};
 use crate::build::Worker;
 use crate::process;
 use crate::state::Administrator;
+use crate::store::Store;
 use crate::workerd;
 
 /// The test program.
@@ -27,18 +28,38 @@ pub(super) fn is(program: &Program) -> bool {
 
 /// How to start the native host.
 pub(super) fn local(programs: &Programs) -> Result<Environment> {
+    native(programs, "local", variables(&VARIABLES), None)
+}
+
+/// How to start the native host over S3: each server has a bucket of its own.
+pub(super) fn local_s3(programs: &Programs, store: &Store) -> Result<Environment> {
+    let of_store = store.variables().into_iter().filter(|(name, _)| *name != "LEDGE_S3_BUCKET");
+    let all: Vec<_> = VARIABLES.into_iter().chain(of_store).chain([("LEDGE_S3_BUCKET", "{name}")]).collect();
+    native(programs, "local-s3", variables(&all), Some(store.folder()))
+}
+
+fn native(programs: &Programs, host: &str, variables: Value, buckets: Option<&Path>) -> Result<Environment> {
     let arguments =
         ["serve", "--json", "--until-stdin-closes", "--listen", "127.0.0.1:0", "--tick-secs", TICK_SECS];
     let arguments: Vec<&str> = arguments.into_iter().chain(["--data", "{state}"]).collect();
-    let variables: Value = VARIABLES.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
     let ledge = programs.ledge.display().to_string();
-    let mut environment = environment("local", &ledge, &arguments, variables, None)?;
+    let segments = match buckets {
+        Some(buckets) => buckets.join("{name}/ledge/seg"),
+        None => "objects/ledge/seg".into(),
+    };
     // What is lost with the database, and what brings it back.
     let restore = json!({
-        "database": "ledge.db", "bucket": "objects/ledge/seg", "program": ledge, "arguments": ["restore", "--data", "{state}"], "variables": {},
+        "database": "ledge.db", "bucket": segments, "program": ledge, "arguments": ["restore", "--data", "{state}"],
+        "variables": &variables,
     });
+    let how = How { host, program: &ledge, arguments: &arguments, variables, template: None, buckets };
+    let mut environment = how.environment()?;
     environment.push(("LEDGE_TEST_RESTORE", restore.to_string()));
     Ok(environment)
+}
+
+fn variables(given: &[(&str, &str)]) -> Value {
+    given.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect()
 }
 
 /// How to start the Workers over a copy of the template.
@@ -60,7 +81,15 @@ pub(super) fn on_workerd(
     let path = process::path_with(&[&npm])?;
     let variables = json!({ "PATH": path.to_string_lossy(), "WRANGLER_SEND_METRICS": "false" });
     let node = npm.join("node").display().to_string();
-    let mut environment = environment("workerd", &node, &arguments, variables, Some(template))?;
+    let how = How {
+        host: "workerd",
+        program: &node,
+        arguments: &arguments,
+        variables,
+        template: Some(template),
+        buckets: None,
+    };
+    let mut environment = how.environment()?;
     // Not the file that runs: compiling the tests may have put another one in its place.
     let itself = std::env::args_os().next().context("can't tell this program's path")?;
     let itself = std::path::absolute(itself).context("can't tell the working directory")?;
@@ -79,18 +108,27 @@ pub(super) fn on_workerd(
     Ok(environment)
 }
 
-fn environment(
-    host: &str,
-    program: &str,
-    arguments: &[&str],
+/// How a server is started.
+struct How<'a> {
+    host: &'a str,
+    program: &'a str,
+    arguments: &'a [&'a str],
     variables: Value,
-    template: Option<&Path>,
-) -> Result<Environment> {
-    let folder = std::env::current_dir().context("can't tell the working directory")?;
-    let template =
-        template.map(std::path::absolute).transpose().context("can't tell the working directory")?;
-    let how = json!({
-        "program": program, "arguments": arguments, "folder": folder, "variables": variables, "template": template,
-    });
-    Ok(vec![("LEDGE_TEST_HOST", host.to_owned()), ("LEDGE_TEST_START", how.to_string())])
+    /// What its state begins with.
+    template: Option<&'a Path>,
+    /// Where each server has a folder made of its name: its bucket.
+    buckets: Option<&'a Path>,
+}
+
+impl How<'_> {
+    fn environment(&self) -> Result<Environment> {
+        let folder = std::env::current_dir().context("can't tell the working directory")?;
+        let template = self.template.map(std::path::absolute).transpose();
+        let template = template.context("can't tell the working directory")?;
+        let how = json!({
+            "program": self.program, "arguments": self.arguments, "folder": folder, "variables": self.variables,
+            "template": template, "buckets": self.buckets,
+        });
+        Ok(vec![("LEDGE_TEST_HOST", self.host.to_owned()), ("LEDGE_TEST_START", how.to_string())])
+    }
 }

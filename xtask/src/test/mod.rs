@@ -48,6 +48,10 @@ pub(crate) fn run(options: Options) -> Result<()> {
 pub(crate) fn stages(report: &mut Report, tools: &Tools, full: bool) -> Option<Table> {
     let programs = report.stage("compile the tests", || Ok((Tally::NOTHING, libtest::compile()?)))?;
     report.stage("unit tests, conformance on local", || unit_tests(&programs, full));
+    report.stage("conformance on local + S3", || {
+        let verdicts = conformance::on_local_s3(&programs)?;
+        Ok((libtest::tally(&verdicts), ()))
+    });
     report.check("the API against its OpenAPI document", || {
         schemathesis::run(&setup::schemathesis()?, &programs.ledge)
     });
@@ -66,6 +70,10 @@ pub(crate) fn stages(report: &mut Report, tools: &Tools, full: bool) -> Option<T
         });
         columns.push((host, verdicts.unwrap_or_default()));
     }
+    report.stage("S3 that fails, on local", || {
+        let verdicts = blackbox::faults_of_s3(&programs)?;
+        Ok((libtest::tally(&verdicts), ()))
+    });
     let clients = report.stage("set up the WebDAV clients", set_up_clients).flatten();
     for ((_, column), (name, run)) in columns.iter_mut().zip(CLIENTS) {
         let Some(clients) = &clients else { continue };
@@ -77,6 +85,7 @@ pub(crate) fn stages(report: &mut Report, tools: &Tools, full: bool) -> Option<T
     }
     let table = Table::new(columns);
     println!("\n{table}");
+    report.check("no secret of S3 in any log", blackbox::secrets_stay_secret);
     report.check("the same tests on every host", || {
         anyhow::ensure!(table.missing() == 0, "a test is missing on a host; the table above shows which");
         Ok(())
@@ -86,16 +95,20 @@ pub(crate) fn stages(report: &mut Report, tools: &Tools, full: bool) -> Option<T
 
 type OnHost = fn(&Programs, bool) -> Result<libtest::Verdicts>;
 
-const HOSTS: [(&str, &str, OnHost); 2] = [
+const HOSTS: [(&str, &str, OnHost); 3] = [
     ("local", "black-box suite on local", blackbox::on_local),
+    ("local+S3", "black-box suite on local + S3", blackbox::on_local_s3),
     ("workerd", "black-box suite on workerd", blackbox::on_workerd),
 ];
 
 type ClientsOnHost = fn(&Programs, &Clients, bool) -> Result<libtest::Verdicts>;
 
 /// In the order of [`HOSTS`].
-const CLIENTS: [(&str, ClientsOnHost); 2] =
-    [("WebDAV clients on local", clients::on_local), ("WebDAV clients on workerd", clients::on_workerd)];
+const CLIENTS: [(&str, ClientsOnHost); 3] = [
+    ("WebDAV clients on local", clients::on_local),
+    ("WebDAV clients on local + S3", clients::on_local_s3),
+    ("WebDAV clients on workerd", clients::on_workerd),
+];
 
 /// The clients are Debian's. Where they can't be had, their tests are skipped; but not where a change is about to land.
 fn set_up_clients() -> Result<(Tally, Option<Clients>)> {
@@ -127,7 +140,9 @@ pub(crate) fn clients_by_hand(mut arguments: Arguments) -> Result<()> {
 
 fn unit_tests(programs: &Programs, full: bool) -> Result<(Tally, ())> {
     let mut total = Tally::default();
-    for program in programs.tests.iter().filter(|program| program.package != blackbox::PACKAGE) {
+    let needs_nothing =
+        |program: &&Program| program.package != blackbox::PACKAGE && !conformance::needs_store(program);
+    for program in programs.tests.iter().filter(needs_nothing) {
         let tally = libtest::tally(&program.run(full, &[])?);
         if tally != Tally::default() {
             eprintln!("{:<40} {tally}", Program::title(program));

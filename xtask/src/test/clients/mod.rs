@@ -27,6 +27,11 @@ pub(super) fn on_local(programs: &Programs, clients: &Clients, full: bool) -> Re
     run_on(clients, &blackbox::start_local(programs, "clients")?, full)
 }
 
+/// Runs the clients against the native host over an S3 bucket.
+pub(super) fn on_local_s3(programs: &Programs, clients: &Clients, full: bool) -> Result<Verdicts> {
+    run_on(clients, &blackbox::start_local_s3(programs, "clients")?, full)
+}
+
 /// Runs the clients against the Workers in workerd.
 pub(super) fn on_workerd(programs: &Programs, clients: &Clients, full: bool) -> Result<Verdicts> {
     let administrator = blackbox::template(programs)?;

@@ -1,0 +1,34 @@
+//! The suite against the local host over an S3 bucket, which `cargo xtask test` starts.
+
+mod native;
+
+use ledge_core::settings::Settings;
+use ledge_hosts::local;
+use ledge_hosts::s3::S3Settings;
+use native::Native;
+
+/// What the store of the tests, s3s-fs, does otherwise than S3.
+const OF_THE_STORE: [&str; 5] = [
+    // It compares checksums when the object has taken its place.
+    "bucket: a wrong checksum stores nothing",
+    // It says that keys in lists are encoded, and doesn't encode them.
+    "bucket: keys are taken literally",
+    // A key's name is a file's name there, and a key with more a folder's.
+    "bucket: a key may have 1024 bytes",
+    "bucket: a key may continue another",
+    "bucket: keys are listed in the order of their bytes",
+];
+
+#[test]
+fn local_host_over_s3_keeps_the_contracts() {
+    let bucket = S3Settings::read(|name| std::env::var(name).ok()).expect("variables that can be used");
+    let bucket = bucket.expect("LEDGE_S3_ENDPOINT names no store: run cargo xtask test");
+    let report = local::run(async {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let ports = local::open(folder.path(), Settings::default(), Some(&bucket)).expect("a platform");
+        ledge_conformance::run_without(&OF_THE_STORE, &ports, &Native).await
+    });
+    let report = report.expect("a runtime");
+    println!("{report}");
+    assert!(report.failed.is_empty(), "{} checks failed, see above", report.failed.len());
+}

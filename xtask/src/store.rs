@@ -1,0 +1,76 @@
+//! The S3 store of the tests: s3s-fs, over an empty folder.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::server::Server;
+use crate::stamp::make_folder;
+
+/// Who may sign in. No log may show the latter two; see [`leaks`].
+const ACCESS_KEY_ID: &str = "LEDGETESTSKEYID";
+const SECRET_ACCESS_KEY: &str = "the-secret-key-that-no-log-may-show";
+const SESSION_TOKEN: &str = "the-session-token-that-no-log-may-show";
+
+/// The bucket that is there from the beginning.
+const BUCKET: &str = "drive";
+
+/// The store says where it listens in its log, and doesn't watch its standard input.
+const SCRIPT: &str = r#"
+log=$1; shift
+"$@" > "$log" 2>&1 &
+store=$!
+trap 'kill $store' EXIT
+while :; do
+    url=$(sed -n 's/.*server is running at \(http:[^ ]*\).*/\1/p' "$log")
+    [ -n "$url" ] && break
+    kill -0 $store || exit 1
+    sleep 0.05
+done
+echo "{\"url\": \"$url\"}"
+cat > /dev/null
+"#;
+
+/// A running store.
+pub(crate) struct Store {
+    server: Server,
+    folder: PathBuf,
+}
+
+impl Store {
+    /// Starts one over a folder, which is made.
+    pub(crate) fn start(program: &Path, folder: &Path, log: &Path) -> Result<Self> {
+        make_folder(&folder.join(BUCKET))?;
+        let folder = std::path::absolute(folder).context("can't tell the working directory")?;
+        let mut command = Command::new("sh");
+        command.args(["-c", SCRIPT, "store"]).arg(log).arg(program);
+        command.args(["--host", "127.0.0.1", "--port", "0", "--access-key", ACCESS_KEY_ID]);
+        command.args(["--secret-key", SECRET_ACCESS_KEY]).arg(&folder);
+        command.env("RUST_LOG", "s3s_fs=info").env("NO_COLOR", "1");
+        let log = log.with_extension("start.log");
+        Ok(Self { server: Server::start(command, Some(&log))?, folder })
+    }
+
+    /// Where a folder makes a bucket.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The variables that name the first bucket.
+    pub(crate) fn variables(&self) -> Vec<(&'static str, &str)> {
+        vec![
+            ("LEDGE_S3_ENDPOINT", self.server.url()),
+            ("LEDGE_S3_BUCKET", BUCKET),
+            ("LEDGE_S3_ACCESS_KEY_ID", ACCESS_KEY_ID),
+            ("LEDGE_S3_SECRET_ACCESS_KEY", SECRET_ACCESS_KEY),
+            ("LEDGE_S3_SESSION_TOKEN", SESSION_TOKEN),
+        ]
+    }
+}
+
+/// The first thing in a text that must not be there.
+pub(crate) fn leaks(text: &str) -> Option<&'static str> {
+    const SECRETS: [&str; 4] = [SECRET_ACCESS_KEY, SESSION_TOKEN, "X-Amz-Signature", "X-Amz-Credential"];
+    SECRETS.into_iter().find(|secret| text.contains(secret))
+}
