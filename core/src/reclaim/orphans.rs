@@ -1,8 +1,9 @@
 //! Orphans: objects that no row knows. None should exist; a full pass over the bucket finds those that do.
 //!
 //! An object may be new, with its commit still to come. So it goes only where an earlier pass has seen it without a row
-//! already, longer ago than any upload may take, and longer than the grace time. Only objects below [`PREFIX`] are
-//! looked at.
+//! already, longer ago than any upload may take, and longer than the grace time; and where its ingest has no row either:
+//! a commit that is late believes in an old time, and would still find one that has expired. Only objects below
+//! [`PREFIX`] are looked at.
 
 use super::{Limits, texts, without_row};
 use crate::error::Result;
@@ -50,11 +51,17 @@ pub(super) async fn pass<P: Platform>(
 async fn judge<P: Platform>(platform: &P, keys: &[String]) -> Result<u64> {
     let json = manifest::to_json(&keys)?;
     let note = "insert or ignore into orphans (key, seen_at) select value, ?2 from json_each(?1)";
-    let old =
-        "select o.key from json_each(?1) e cross join orphans o on o.key = e.value where o.seen_at <= ?2";
+    // All in one statement: an ingest's row goes, and its segments' come, with the same commit. What was put so long ago
+    // has an ingest that has expired.
+    let old = "select o.key from json_each(?1) e cross join orphans o on o.key = e.value
+        where o.seen_at <= ?2
+          and substr(o.key, 11, 32) not in (select key from ingests where expires_at <= ?3)
+          and not exists (select 1 from segments s
+                           where substr(s.key, 11, 12) = substr(o.key, 11, 12) and s.key = o.key)";
+    let now = platform.host().now();
     let batch = vec![
-        Statement::new(note).bind(json.as_str()).bind(platform.host().now()),
-        Statement::new(old).bind(json).bind(seen_before(platform)),
+        Statement::new(note).bind(json.as_str()).bind(now),
+        Statement::new(old).bind(json).bind(seen_before(platform)).bind(now),
     ];
     let old = texts(&platform.db().write(batch).await?.pop().unwrap_or_default(), "key")?;
     if old.is_empty() {

@@ -1,10 +1,12 @@
 //! What each step does, one at a time.
 
+use std::task::{Context, Poll, Waker};
+
 use ledge_core::reclaim::{Kind, report};
 use ledge_engine_tests::run;
 
 use crate::content::{self, SMALL};
-use crate::world::World;
+use crate::world::{Call, Gate, Sign, World};
 
 const HOUR: i64 = 60 * 60;
 const DAY: i64 = 24 * HOUR;
@@ -162,6 +164,37 @@ fn an_object_that_no_row_knows_goes_when_two_passes_have_seen_it_and_nothing_els
         assert_eq!(world.full_pass().await.orphans, 1);
         assert_eq!(world.objects.keys().len(), 3);
         assert_eq!(world.number("select count(*) as it from orphans").await, 0);
+        reads(&world, "a", &SMALL[0]).await;
+    });
+}
+
+#[test]
+fn a_commit_that_is_days_late_finds_all_that_it_refers_to_or_is_refused() {
+    run(async {
+        let world = World::new(9, DAY).await;
+        let gate = Gate::new();
+        let at_gate = world.at(&gate);
+        let mut save = Box::pin(world.drive.send(&at_gate, world.drive.request("PUT", "files/a", &SMALL[0])));
+        let mut go_on = || save.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        let commits = |call| match call {
+            Some((Call::Write(batch), _)) => batch.iter().any(|it| it.sql.starts_with("insert into guard")),
+            _ => false,
+        };
+        assert!(go_on().is_pending());
+        while !commits(gate.waiting()) {
+            gate.give(Sign::Go);
+            assert!(go_on().is_pending());
+        }
+        assert_eq!(world.objects.keys().len(), 1, "the bytes come first");
+        // It was sent by now, and believes in the time of then: its ingest, which has expired, still has its row.
+        for _ in 0..2 {
+            world.full_pass().await;
+            world.host.pass(3 * DAY);
+        }
+        assert_eq!(world.full_pass().await.orphans, 0);
+        gate.give(Sign::Go);
+        let Poll::Ready(answer) = go_on() else { panic!("that was its last call") };
+        assert_eq!(answer.status, 201);
         reads(&world, "a", &SMALL[0]).await;
     });
 }
