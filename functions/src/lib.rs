@@ -15,6 +15,8 @@ mod periodic;
 mod purge;
 mod reclaim;
 
+#[cfg(all(target_arch = "wasm32", target_env = "p2"))]
+mod spin;
 #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
 mod workers;
 

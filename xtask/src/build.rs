@@ -1,4 +1,5 @@
-//! Building the Workers: cargo, then worker-build (wasm-bindgen, wasm-opt, esbuild) where cargo's result changed.
+//! Building the Workers: cargo, then worker-build (wasm-bindgen, wasm-opt, esbuild) where cargo's result changed. And the
+//! Spin components, which are what cargo makes.
 //!
 //! Nothing is downloaded: worker-build is told where each of its tools lies.
 
@@ -10,7 +11,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::arguments::Arguments;
 use crate::process;
-use crate::setup::{self, TARGET, Tools};
+use crate::setup::{self, SPIN_TARGET, TARGET, Toolchain, Tools};
 use crate::stamp::{Stamp, fingerprint};
 
 /// The gateway's size limit, gzipped. Cloudflare allows 3 MB on the free plan and 10 MB on the paid one; half of the
@@ -81,12 +82,14 @@ impl Worker {
 pub(crate) struct Options {
     only: Option<Worker>,
     test: bool,
+    spin: bool,
 }
 
 impl Options {
     /// Reads the command line.
     pub(crate) fn parse(mut arguments: Arguments) -> Result<Self> {
         let test = arguments.flag("--test");
+        let spin = arguments.flag("--spin");
         let only = match arguments.word().as_deref() {
             None => None,
             Some("gateway") => Some(if test { Worker::TestGateway } else { Worker::Gateway }),
@@ -94,17 +97,28 @@ impl Options {
             Some(other) => bail!("there is no Worker {other:?}; it can be gateway or functions"),
         };
         arguments.end()?;
-        Ok(Self { only, test })
+        anyhow::ensure!(
+            !spin || (only.is_none() && !test),
+            "--spin builds both components, and nothing else"
+        );
+        Ok(Self { only, test, spin })
     }
 }
 
 /// `cargo xtask build`.
 pub(crate) fn run(options: Options) -> Result<()> {
+    if options.spin {
+        // `spin build` calls this, and needs nothing of what the Workers need.
+        return build_spin(setup::wasm()?);
+    }
     let tools = setup::run()?;
     match options {
         Options { only: Some(worker), .. } => build(&tools, &[worker])?,
         Options { test: true, .. } => build(&tools, &Worker::TESTED)?,
-        Options { test: false, .. } => build(&tools, &Worker::DEPLOYED)?,
+        Options { .. } => {
+            build(&tools, &Worker::DEPLOYED)?;
+            build_spin(tools.wasm)?;
+        }
     }
     let built = if options.test { Worker::TESTED.as_slice() } else { &Worker::DEPLOYED };
     for &worker in built.iter().filter(|worker| options.only.is_none_or(|only| only == **worker)) {
@@ -148,6 +162,19 @@ fn compile(tools: &Tools, worker: Worker) -> Result<()> {
         eprintln!("build: compiling {} to WebAssembly (some minutes the first time)", worker.name());
     }
     process::show(cargo.args(cargo_options(worker)), "the compiler's messages above say why")
+}
+
+/// Builds both Spin components; spin.toml says where they are.
+pub(crate) fn build_spin(wasm: Toolchain) -> Result<()> {
+    if !Path::new("target").join(SPIN_TARGET).join("release/ledge_gateway.wasm").exists() {
+        eprintln!("build: compiling the Spin components (some minutes the first time)");
+    }
+    let mut cargo = wasm.command("cargo")?;
+    cargo.args(["build", "--quiet", "--lib", "--release", "--target", SPIN_TARGET]);
+    process::show(
+        cargo.args(["-p", "ledge-gateway", "-p", "ledge-functions"]),
+        "the compiler's messages above say why",
+    )
 }
 
 /// Makes a Worker of the compiled crate, unless it has been made of the very same.

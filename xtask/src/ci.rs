@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 
 use crate::build::{self, Size, Worker};
 use crate::report::{Report, Tally};
-use crate::setup::{self, TARGET, Tools};
+use crate::setup::{self, SPIN_TARGET, TARGET, Tools};
 use crate::{process, test};
 
 /// `cargo xtask ci`.
@@ -25,7 +25,8 @@ fn stages(report: &mut Report, tools: &Tools) {
         let arguments = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
         process::show(process::cargo().args(arguments), "correct what it names above")
     });
-    report.check("clippy, WebAssembly", || clippy_wasm(tools));
+    report.check("clippy, WebAssembly for Workers", || clippy_wasm(tools));
+    report.check("clippy, WebAssembly for Spin", || clippy_spin(tools));
     if test::stages(report, tools, false).is_none() {
         return;
     }
@@ -51,6 +52,15 @@ fn clippy_wasm(tools: &Tools) -> Result<()> {
         "ledge-gateway/debug-routes",
     ]);
     for package in ["ledge-core", "ledge-hosts", "ledge-gateway", "ledge-functions", "ledge-test-worker"] {
+        cargo.args(["--package", package]);
+    }
+    process::show(cargo.args(["--", "-D", "warnings"]), "correct what it names above")
+}
+
+fn clippy_spin(tools: &Tools) -> Result<()> {
+    let mut cargo = tools.wasm.command("cargo")?;
+    cargo.args(["clippy", "--quiet", "--lib", "--target", SPIN_TARGET]);
+    for package in ["ledge-core", "ledge-hosts", "ledge-gateway", "ledge-functions"] {
         cargo.args(["--package", package]);
     }
     process::show(cargo.args(["--", "-D", "warnings"]), "correct what it names above")

@@ -35,6 +35,7 @@ cargo xtask COMMAND
   test [--full]             the tests at sizes for everyday work; --full adds the large ones
   build [WORKER] [--test]   build the Workers into build/, or one of them: gateway, functions;
                             --test: the builds that the tests use, into build/test/
+  build --spin              build the Spin components alone, as `spin build` does
   ci                        everything that must hold before a change lands
   openapi                   write gateway/openapi.json anew, from the handlers
   workerd --state DIR --worker CONFIG=BUILD_DIR ... [--port N]

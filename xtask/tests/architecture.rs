@@ -120,7 +120,7 @@ fn core_gateway_and_functions_name_no_host() {
         let files = rust_files(&root().join(folder));
         assert!(!files.is_empty(), "{folder} has no sources");
         // The entry point is the one place that names its host.
-        for file in files.iter().filter(|file| !file.ends_with("workers.rs") || folder == "core/src") {
+        for file in files.iter().filter(|file| !is_entry_point(file) || folder == "core/src") {
             let source = fs::read_to_string(file).unwrap();
             // Unit tests, at the end of a file, may quote what a host says.
             let source = source.split("#[cfg(test)]\nmod tests {").next().unwrap();
@@ -131,6 +131,10 @@ fn core_gateway_and_functions_name_no_host() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+fn is_entry_point(file: &Path) -> bool {
+    file.ends_with("workers.rs") || file.ends_with("src/spin.rs")
 }
 
 /// `R2Bucket`, `web_sys` and `"workerd"`; not `r2` as a second range, nor a worker that claims a job.

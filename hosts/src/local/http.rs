@@ -19,7 +19,8 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::request_line::{Noted, RequestLine};
-use super::{Body, Upload, target};
+use super::{Body, Upload};
+use crate::target;
 
 /// How long a client may take to send a request's header, from the connection or the last response on.
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(60);

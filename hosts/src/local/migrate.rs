@@ -7,15 +7,13 @@
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::OpenError;
+use crate::migrations::EMBEDDED;
 
 struct Migration {
     number: u32,
     name: &'static str,
     sql: &'static str,
 }
-
-/// (number, file name, text), written by build.rs.
-const EMBEDDED: &[(u32, &str, &str)] = &include!(concat!(env!("OUT_DIR"), "/migrations.rs"));
 
 /// Applies what is missing, up to a number where there is one.
 pub(super) fn apply(connection: &Connection, up_to: Option<u32>) -> Result<(), OpenError> {

@@ -16,7 +16,6 @@ mod queue;
 mod remote;
 mod request_line;
 mod runtime;
-mod target;
 mod upload;
 
 pub use body::Body;

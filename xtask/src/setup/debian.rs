@@ -1,8 +1,8 @@
 //! The compiler for WebAssembly from Debian's packages, for machines where rustup can't download.
 //!
-//! Debian ships rustc with the sources of its standard library, but no standard library for
-//! `wasm32-unknown-unknown`. This builds it once, from those sources, and puts it where rustc looks. Debian has no
-//! linker for it either; rustup's toolchain brings one.
+//! Debian ships rustc with the sources of its standard library, but no standard library for WebAssembly. This builds
+//! one for each target, once, from those sources, and puts it where rustc looks. Debian has no linker for them either;
+//! rustup's toolchain brings one.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,7 +11,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::target::{TARGET, Toolchain, has_std};
+use super::target::{SPIN_TARGET, TARGETS, Toolchain, has_std};
 use crate::process;
 use crate::stamp::{Stamp, make_folder, remove_folder};
 
@@ -19,27 +19,32 @@ use crate::stamp::{Stamp, make_folder, remove_folder};
 pub(super) const BIN: &str = "/usr/bin";
 const RUSTC: &str = "/usr/bin/rustc";
 
-const PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "rust-web-clippy"];
+const PACKAGES: [&str; 5] = ["rustc-web", "cargo-web", "rust-web-src", "rust-web-clippy", "wasi-libc"];
 const RUSTLIB: &str = "/usr/lib/rustlib";
 const STAMP: &str = "ledge-built-by";
 
-/// Builds the standard library for the target, unless it is there, and sees to a linker.
-pub(super) fn build_target() -> Result<()> {
+/// Where Debian's `wasi-libc` lies, and what of it the linker needs for [`SPIN_TARGET`].
+const WASI_LIBC: &str = "/usr/lib/wasm32-wasi";
+const WASI_PARTS: [&str; 3] = ["crt1-command.o", "crt1-reactor.o", "libc.a"];
+
+/// Builds the standard libraries that aren't there yet, and sees to a linker.
+pub(super) fn build_targets() -> Result<()> {
     install_packages()?;
     link_linker()?;
-    if has_own_std() {
-        return Ok(());
-    }
+    TARGETS.into_iter().filter(|target| !has_own_std(target)).try_for_each(build)
+}
+
+fn build(target: &'static str) -> Result<()> {
     super::announce(
-        &format!("a standard library for {TARGET}, from Debian's sources"),
+        &format!("a standard library for {target}, from Debian's sources"),
         "about two minutes, once",
     );
     let work = std::env::temp_dir().join(format!("ledge-std-{}", std::process::id()));
-    let built = compile(&work).and_then(|folder| install(&folder));
+    let built = compile(target, &work).and_then(|folder| install(target, &folder));
     remove_folder(&work)?;
     built?;
     // cargo doesn't notice that the standard library has changed.
-    remove_folder(&Path::new("target").join(TARGET))
+    remove_folder(&Path::new("target").join(target))
 }
 
 fn install_packages() -> Result<()> {
@@ -61,20 +66,21 @@ fn install_packages() -> Result<()> {
     Ok(())
 }
 
-/// Whether Debian's rustc has all that it takes: a standard library of its own version, and a linker.
+/// Whether Debian's rustc has all that it takes: standard libraries of its own version, and a linker.
 pub(super) fn is_ready() -> bool {
-    has_own_std() && has_linker()
+    TARGETS.into_iter().all(has_own_std) && has_linker()
 }
 
-/// Where rustc looks for the target's standard library.
-fn place() -> PathBuf {
-    Path::new(RUSTLIB).join(TARGET).join("lib")
+/// Where rustc looks for a target's standard library.
+fn place(target: &str) -> PathBuf {
+    Path::new(RUSTLIB).join(target).join("lib")
 }
 
 /// The stamp says which compiler built it. One without a stamp is Debian's own.
-fn has_own_std() -> bool {
-    let stamp = Stamp::at(place().join(STAMP));
-    has_std(&place()) && (!stamp.exists() || version().is_ok_and(|version| stamp.is(&version)))
+fn has_own_std(target: &str) -> bool {
+    let place = place(target);
+    let stamp = Stamp::at(place.join(STAMP));
+    has_std(&place) && (!stamp.exists() || version().is_ok_and(|version| stamp.is(&version)))
 }
 
 fn version() -> Result<String> {
@@ -122,7 +128,7 @@ fn link_linker() -> Result<()> {
 }
 
 /// Compiles the standard library as a by-product of an empty crate, and gives the folder of its parts.
-fn compile(work: &Path) -> Result<PathBuf> {
+fn compile(target: &str, work: &Path) -> Result<PathBuf> {
     make_folder(&work.join("src"))?;
     write(work, "src/lib.rs", "#![no_std]\n")?;
     write(work, "Cargo.toml", "[package]\nname = \"nothing\"\nedition = \"2024\"\n[workspace]\n")?;
@@ -140,10 +146,10 @@ fn compile(work: &Path) -> Result<PathBuf> {
         "--release",
         "-Zbuild-std=std,panic_abort,proc_macro,test",
         "--target",
-        TARGET,
+        target,
     ]);
     process::show(&mut cargo, "reinstall rust-web-src, and run the command again")?;
-    Ok(work.join("target").join(TARGET).join("release/deps"))
+    Ok(work.join("target").join(target).join("release/deps"))
 }
 
 fn write(work: &Path, name: &str, content: &str) -> Result<()> {
@@ -152,8 +158,8 @@ fn write(work: &Path, name: &str, content: &str) -> Result<()> {
 }
 
 /// Copies the parts to a folder beside the place where rustc looks, then moves that there.
-fn install(parts: &Path) -> Result<()> {
-    let place = place();
+fn install(target: &str, parts: &Path) -> Result<()> {
+    let place = place(target);
     let partial = place.with_extension("partial");
     let advice = || format!("can't write {}; run this as root, once", partial.display());
     remove_folder(&partial).with_context(advice)?;
@@ -167,6 +173,15 @@ fn install(parts: &Path) -> Result<()> {
         }
     }
     anyhow::ensure!(has_std(&partial), "the build made no standard library; please report this");
+    if target == SPIN_TARGET {
+        // rustup's target brings its C library along; Debian's lies elsewhere.
+        let own = partial.join("self-contained");
+        fs::create_dir_all(&own).with_context(advice)?;
+        for part in WASI_PARTS {
+            fs::copy(Path::new(WASI_LIBC).join(part), own.join(part))
+                .with_context(|| format!("can't copy {WASI_LIBC}/{part}; reinstall wasi-libc"))?;
+        }
+    }
     Stamp::at(partial.join(STAMP)).set(&version()?)?;
     remove_folder(&place)?;
     fs::rename(&partial, &place).with_context(advice)

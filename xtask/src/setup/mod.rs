@@ -18,7 +18,7 @@ use anyhow::Result;
 
 pub(crate) use clients::{Clients, clients};
 pub(crate) use schemathesis::schemathesis;
-pub(crate) use target::{TARGET, Toolchain};
+pub(crate) use target::{SPIN_TARGET, TARGET, Toolchain};
 pub(crate) use tools::s3s_fs;
 
 /// What the set-up provides.
@@ -39,6 +39,11 @@ pub(crate) fn run() -> Result<Tools> {
     npm::provide()?;
     viewer::provide()?;
     Ok(Tools { wasm, wasm_bindgen, worker_build })
+}
+
+/// Only the compiler for WebAssembly.
+pub(crate) fn wasm() -> Result<Toolchain> {
+    target::provide()
 }
 
 /// Announces a step that takes a while.

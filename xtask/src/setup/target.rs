@@ -1,4 +1,4 @@
-//! The compiler for WebAssembly: rustup's where it can download the target, else Debian's.
+//! The compiler for WebAssembly: rustup's where it can download the targets, else Debian's.
 //!
 //! `LEDGE_WASM_TOOLCHAIN=rustup` or `=debian` takes the choice away.
 
@@ -10,10 +10,14 @@ use anyhow::{Context, Result, bail};
 use super::debian;
 use crate::process;
 
-/// Cloudflare Workers. A host with another target adds it here.
+/// Cloudflare Workers.
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
+/// Spin.
+pub(crate) const SPIN_TARGET: &str = "wasm32-wasip2";
+/// Every target. A host with another one adds it here.
+pub(super) const TARGETS: [&str; 2] = [TARGET, SPIN_TARGET];
 
-/// A compiler that has the target.
+/// A compiler that has the targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Toolchain {
     /// The one that compiles everything else, too.
@@ -43,16 +47,21 @@ impl Toolchain {
         Ok(command)
     }
 
-    /// Whether it can compile for the target.
+    /// Whether it can compile for every target.
     fn is_ready(self) -> Result<bool> {
         if self == Self::Debian {
             return Ok(debian::is_ready());
         }
-        let mut rustc = self.command("rustc")?;
-        let output = rustc.args(["--print", "target-libdir", "--target", TARGET]).output();
-        let Ok(output) = output else { return Ok(false) };
-        let folder = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        Ok(output.status.success() && has_std(Path::new(&folder)))
+        for target in TARGETS {
+            let mut rustc = self.command("rustc")?;
+            let output = rustc.args(["--print", "target-libdir", "--target", target]).output();
+            let Ok(output) = output else { return Ok(false) };
+            let folder = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+            if !output.status.success() || !has_std(Path::new(&folder)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 
@@ -62,7 +71,7 @@ pub(super) fn has_std(folder: &Path) -> bool {
     files.map(|file| file.file_name()).any(|name| name.to_string_lossy().starts_with("libstd-"))
 }
 
-/// Finds a compiler with the target, or makes one.
+/// Finds a compiler with the targets, or makes one.
 pub(super) fn provide() -> Result<Toolchain> {
     match std::env::var("LEDGE_WASM_TOOLCHAIN").as_deref() {
         Ok("rustup") => return through_rustup().map(|()| Toolchain::Rustup),
@@ -78,8 +87,8 @@ pub(super) fn provide() -> Result<Toolchain> {
     let Err(no_rustup) = through_rustup() else { return Ok(Toolchain::Rustup) };
     eprintln!("set-up: {no_rustup:#}; trying Debian's packages");
     through_debian().map(|()| Toolchain::Debian).context(
-        "no compiler for WebAssembly: where rustup has a network, `rustup target add wasm32-unknown-unknown` is all \
-         it takes; elsewhere Debian 12 or later can build one",
+        "no compiler for WebAssembly: where rustup has a network, `rustup target add wasm32-unknown-unknown \
+         wasm32-wasip2` is all it takes; elsewhere Debian 12 or later can build one",
     )
 }
 
@@ -87,14 +96,15 @@ fn through_rustup() -> Result<()> {
     if Toolchain::Rustup.is_ready()? {
         return Ok(());
     }
-    super::announce(&format!("the target {TARGET}, through rustup"), "seconds, a download of 20 MB");
+    let targets = TARGETS.join(" and ");
+    super::announce(&format!("{targets}, through rustup"), "seconds, a download of 40 MB");
     process::quiet(
-        Command::new("rustup").args(["target", "add", TARGET]),
-        "rustup could not download the target",
+        Command::new("rustup").args(["target", "add"]).args(TARGETS),
+        "rustup could not download the targets",
     )?;
     Ok(())
 }
 
 fn through_debian() -> Result<()> {
-    if Toolchain::Debian.is_ready()? { Ok(()) } else { debian::build_target() }
+    if Toolchain::Debian.is_ready()? { Ok(()) } else { debian::build_targets() }
 }

@@ -1,17 +1,17 @@
-//! The request target, parsed as Workers parse it before any code runs: by the WHATWG URL standard.
+//! The request target, parsed as Workers parse it before any code runs: by the WHATWG URL standard. For hosts that don't.
 //!
 //! `..` and `%2e%2e` are resolved, a raw `\` in the path is a `/`, what must be encoded is; everything else, `%5C` and
 //! `%zz` included, stays as sent. So all hosts hand the same path to the same request.
 
-use hyper::Uri;
-use hyper::header::HeaderValue;
+use http::HeaderValue;
+use http::Uri;
 use url::Url;
 
 /// The absolute URI that a handler sees: `http://host/path?query`.
 ///
 /// # Errors
 /// A sentence that says what is wrong with the target or the Host field.
-pub(super) fn resolve(target: &Uri, host: Option<&HeaderValue>) -> Result<Uri, &'static str> {
+pub(crate) fn resolve(target: &Uri, host: Option<&HeaderValue>) -> Result<Uri, &'static str> {
     let text = match target.scheme_str() {
         Some("http" | "https") => target.to_string(),
         Some(_) => return Err("the request target has another scheme than http"),
