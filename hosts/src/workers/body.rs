@@ -16,9 +16,9 @@ use wasm_bindgen::JsValue;
 use web_sys::{ReadableStream, StreamPipeOptions, TransformStream, WritableStream};
 use worker_sys::FixedLengthStream;
 
-use super::bucket::Asked;
 use super::host::Background;
-use super::{R2, js};
+use super::objects::Asked;
+use super::{Objects, js};
 
 /// How many objects are asked for while an earlier one is sent. Six connections may wait for their headers at a
 /// time; two are left for the rest of the request.
@@ -70,7 +70,11 @@ impl Drop for Unread {
 }
 
 /// Makes a body. The first object has begun to arrive before this returns.
-pub(super) async fn open(bucket: &R2, background: &Background, plan: ReadPlan) -> Result<Body, BucketError> {
+pub(super) async fn open(
+    bucket: &Objects,
+    background: &Background,
+    plan: ReadPlan,
+) -> Result<Body, BucketError> {
     let length = plan.len();
     let mut line = Line::new(bucket.clone(), plan.into_slices());
     line.await_first_object().await?;
@@ -138,7 +142,7 @@ async fn send_all(line: &mut Line, into: &WritableStream) -> Result<(), JsValue>
             Piece::Stream(stream) => pipe(&stream, into).await?,
             Piece::Asked(asked) => {
                 let arrived = asked.arrived().await.map_err(|e| js_sys::Error::new(&e.to_string()))?;
-                pipe(&arrived.body()?, into).await?;
+                pipe(&arrived, into).await?;
             }
         }
     }
@@ -179,13 +183,13 @@ enum Piece {
 
 /// Slices in order, the first objects among them already asked for.
 struct Line {
-    bucket: R2,
+    bucket: Objects,
     later: vec::IntoIter<Slice>,
     ahead: VecDeque<Piece>,
 }
 
 impl Line {
-    fn new(bucket: R2, slices: Vec<Slice>) -> Self {
+    fn new(bucket: Objects, slices: Vec<Slice>) -> Self {
         let mut line = Self { bucket, later: slices.into_iter(), ahead: VecDeque::new() };
         line.ask_ahead();
         line
@@ -207,7 +211,7 @@ impl Line {
             return Ok(());
         };
         let Some(Piece::Asked(asked)) = self.ahead.remove(at) else { return Ok(()) };
-        match asked.arrived().await.and_then(|object| object.body().map_err(|e| unavailable(&e))) {
+        match asked.arrived().await {
             Ok(stream) => {
                 self.ahead.insert(at, Piece::Stream(stream));
                 Ok(())

@@ -81,13 +81,6 @@ impl Asked {
         }
         Ok(object)
     }
-
-    /// Waits for the answer only to throw it away: a stream that nobody reads keeps its connection.
-    pub(super) async fn discarded(self) {
-        if let Ok(object) = self.arrived().await {
-            discard(&object).await;
-        }
-    }
 }
 
 async fn discard(object: &R2ObjectBody) {

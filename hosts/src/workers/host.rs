@@ -13,17 +13,17 @@ use ledge_core::ports::{BucketError, Host, Timestamp};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::future_to_promise;
 
-use super::{Body, R2, body, js};
+use super::{Body, Objects, body, js};
 
 /// What the Workers runtime provides, for one request.
 #[derive(Debug)]
 pub struct WorkerHost {
-    bucket: R2,
+    bucket: Objects,
     background: Background,
 }
 
 impl WorkerHost {
-    pub(super) fn new(bucket: R2, background: Background) -> Self {
+    pub(super) fn new(bucket: Objects, background: Background) -> Self {
         Self { bucket, background }
     }
 }

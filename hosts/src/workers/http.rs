@@ -47,7 +47,7 @@ pub fn request(raw: &web_sys::Request) -> Result<Request<RequestBody>, Malformed
     Ok(request)
 }
 
-fn headers_in(raw: &Headers) -> Result<HeaderMap, http::Error> {
+pub(super) fn headers_in(raw: &Headers) -> Result<HeaderMap, http::Error> {
     let mut headers = HeaderMap::new();
     for entry in raw.entries().into_iter().flatten() {
         let entry: Array = entry.unchecked_into();

@@ -7,10 +7,11 @@ use ledge_core::settings::{SettingError, Settings};
 use worker::{Context, Env, ScheduleContext};
 
 use super::host::Background;
-use super::{D1, Queues, R2, WorkerHost};
+use super::{D1, Fetch, Objects, Queues, R2, WorkerHost};
+use crate::s3::{S3, S3Settings};
 
 /// The four ports of one request.
-pub type WorkerPorts = Ports<D1, R2, Queues, WorkerHost>;
+pub type WorkerPorts = Ports<D1, Objects, Queues, WorkerHost>;
 
 /// Why a Worker can't work: wrangler.toml doesn't give what it needs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,7 +26,7 @@ pub enum SetupError {
         /// What the runtime says.
         reason: String,
     },
-    /// A variable in `[vars]` whose value can't be used.
+    /// A variable in `[vars]`, or a secret, whose value can't be used.
     #[error(transparent)]
     Setting(#[from] SettingError),
 }
@@ -51,9 +52,14 @@ fn ports_of(env: &Env, background: Background) -> Result<WorkerPorts, SetupError
         move |reason: worker::Error| SetupError::Binding { section, binding, reason: reason.to_string() }
     };
     let database = env.d1("DB").map_err(missing("[[d1_databases]]", "DB"))?;
-    let bucket = R2::new(env.bucket("BUCKET").map_err(missing("[[r2_buckets]]", "BUCKET"))?);
+    // Secrets are read like variables.
+    let variable = |name: &str| env.var(name).ok().map(|value| value.to_string());
+    let bucket = match S3Settings::read(variable)? {
+        Some(settings) => Objects::S3(S3::new(&settings, Fetch)),
+        None => Objects::R2(R2::new(env.bucket("BUCKET").map_err(missing("[[r2_buckets]]", "BUCKET"))?)),
+    };
     let queue = Queues::new(|binding| env.queue(binding).map_err(missing("[[queues.producers]]", binding)))?;
-    let settings = Settings::read(|name| env.var(name).ok().map(|value| value.to_string()))?;
+    let settings = Settings::read(variable)?;
     Ok(Ports {
         db: D1::new(database).map_err(missing("[[d1_databases]]", "DB"))?,
         bucket: bucket.clone(),

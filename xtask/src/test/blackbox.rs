@@ -67,13 +67,13 @@ pub(super) fn faults_of_s3(programs: &Programs) -> Result<Verdicts> {
     program.run(false, &crash::local_s3(programs, &store)?)
 }
 
-/// Whether what the native host said while it used an S3 bucket shows a secret.
+/// Whether what a host said while it used an S3 bucket shows a secret.
 pub(super) fn secrets_stay_secret() -> Result<()> {
     let mut looked_at = 0;
     for entry in std::fs::read_dir("build/test").context("can't read build/test")? {
         let path = entry.context("can't read build/test")?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if !name.starts_with("local-s3-") || path.is_dir() {
+        if !(name.starts_with("local-s3-") || name.starts_with("workerd-s3-")) || path.is_dir() {
             continue;
         }
         let text = std::fs::read(&path).with_context(|| format!("can't read {}", path.display()))?;
@@ -81,7 +81,7 @@ pub(super) fn secrets_stay_secret() -> Result<()> {
         anyhow::ensure!(leak.is_none(), "{} shows {}", path.display(), leak.unwrap_or_default());
         looked_at += 1;
     }
-    anyhow::ensure!(looked_at > 0, "there is no log of the native host over S3");
+    anyhow::ensure!(looked_at > 0, "there is no log of a host over S3");
     Ok(())
 }
 
@@ -89,19 +89,41 @@ pub(super) fn secrets_stay_secret() -> Result<()> {
 pub(super) fn on_workerd(programs: &Programs, full: bool) -> Result<Verdicts> {
     let administrator = template(programs)?;
     let crashing = || crash::on_workerd(programs, Path::new(TEMPLATE), &administrator);
-    run(programs, full, |program| start_workerd(&program.target, &administrator), crashing)
+    run(programs, full, |program| start_workerd(&program.target, &administrator, None), crashing)
+}
+
+/// Runs what talks to a server over HTTP against the Workers in workerd over an S3 bucket. Not what kills servers: bringing D1
+/// back reads the dump from R2.
+pub(super) fn on_workerd_s3(programs: &Programs) -> Result<Verdicts> {
+    let (administrator, store) = (template(programs)?, setup::s3s_fs()?);
+    let mut verdicts = Verdicts::new();
+    for target in ["rest", "dav"] {
+        let is_it = |program: &&Program| program.package == PACKAGE && program.target == target;
+        let program = programs.tests.iter().find(is_it).context("the suite lacks a program")?;
+        let scratch = Scratch::empty(&format!("s3-workerd-{target}"))?;
+        let store = Store::start(&store, scratch.folder(), &log("s3-workerd", target))?;
+        let running = start_workerd(target, &administrator, Some(&store))?;
+        verdicts.extend(named(program, program.run(false, &running.environment())?));
+    }
+    Ok(verdicts)
 }
 
 /// Starts the Workers over a copy of the template, for a program or a stage of this name.
-pub(super) fn start_workerd(name: &str, administrator: &Administrator) -> Result<Running> {
-    let scratch = Scratch::copy_of(Path::new(TEMPLATE), &format!("workerd-{name}"))?;
+pub(super) fn start_workerd(
+    name: &str,
+    administrator: &Administrator,
+    store: Option<&Store>,
+) -> Result<Running> {
+    let log_of = if store.is_some() { "workerd-s3" } else { "workerd" };
+    let variables = [VARIABLES, &store.map(Store::variables).unwrap_or_default()].concat();
+    let scratch = Scratch::copy_of(Path::new(TEMPLATE), &format!("{log_of}-{name}"))?;
     let workerd = workerd::start(&workerd::Options {
         state: scratch.folder(),
         port: 0,
         workers: workerd::built(&[Worker::TestGateway, Worker::Functions]),
-        variables: VARIABLES,
+        variables: &variables,
         tick_secs: 2,
-        log: Some(&log("workerd", name)),
+        log: Some(&log(log_of, name)),
     })?;
     let administrator = administrator.clone();
     Ok(Running { host: "workerd", server: workerd, administrator, _store: None, _scratch: scratch })

@@ -70,6 +70,10 @@ pub(crate) fn stages(report: &mut Report, tools: &Tools, full: bool) -> Option<T
         });
         columns.push((host, verdicts.unwrap_or_default()));
     }
+    report.stage("REST and WebDAV on workerd + S3", || {
+        let verdicts = blackbox::on_workerd_s3(&programs)?;
+        Ok((libtest::tally(&verdicts), ()))
+    });
     report.stage("S3 that fails, on local", || {
         let verdicts = blackbox::faults_of_s3(&programs)?;
         Ok((libtest::tally(&verdicts), ()))

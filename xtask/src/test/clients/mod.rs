@@ -35,7 +35,7 @@ pub(super) fn on_local_s3(programs: &Programs, clients: &Clients, full: bool) ->
 /// Runs the clients against the Workers in workerd.
 pub(super) fn on_workerd(programs: &Programs, clients: &Clients, full: bool) -> Result<Verdicts> {
     let administrator = blackbox::template(programs)?;
-    run_on(clients, &blackbox::start_workerd("clients", &administrator)?, full)
+    run_on(clients, &blackbox::start_workerd("clients", &administrator, None)?, full)
 }
 
 fn run_on(clients: &Clients, running: &Running, full: bool) -> Result<Verdicts> {
