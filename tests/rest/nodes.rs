@@ -70,6 +70,24 @@ fn places_become_free_and_full_in_the_order_of_the_operations() {
 }
 
 #[test]
+fn a_copy_without_a_name_has_the_one_that_its_source_had_before_the_batch() {
+    let drive = Drive::new();
+    drive.make_folder("folder");
+    for name in ["a", "folder/b"] {
+        assert_eq!(drive.put(name, name).status, 201);
+    }
+    let done = ok(&json!([
+        {"op": "move", "path": drive.path("a"), "to": {"name": "b"}},
+        {"op": "copy", "path": drive.path("a"), "to": {"parent": drive.path("folder")}},
+    ]));
+    assert_eq!(done[1]["name"], "a");
+    assert_eq!(
+        (drive.names(""), drive.names("folder")),
+        (vec!["b".into(), "folder".into()], vec!["a".into(), "b".into()])
+    );
+}
+
+#[test]
 fn two_nodes_change_places() {
     let drive = Drive::new();
     for folder in ["a", "b"] {

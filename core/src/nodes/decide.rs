@@ -110,7 +110,7 @@ pub(super) fn decide(
     let mut state = State::new(space, read, operations, host.now());
     let mut outcomes = Vec::with_capacity(operations.len());
     for (index, (operation, found)) in operations.iter().zip(&read.found).enumerate() {
-        let outcome = state.apply(host, operation, found, numbers);
+        let outcome = state.apply(host, operation, found, &read.view, numbers);
         outcomes.push(outcome.map_err(|error| error.of_operation(index))?);
     }
     state.plan(read, outcomes)
@@ -174,6 +174,7 @@ impl State {
         host: &impl Host,
         operation: &Operation,
         found: &Found,
+        before: &View,
         numbers: &mut Numbers,
     ) -> Result<Outcome> {
         let id = found.node.clone().ok_or(Error::NotFound)?;
@@ -186,7 +187,8 @@ impl State {
         let folder = self.folder(operation, &id, found)?;
         let name = match &operation.to.name {
             Some(name) => name.clone(),
-            None => Name::parse(&entry.name)?,
+            // As what is copied is what was there before, so is its name: that is the one that was looked for.
+            None => Name::parse(before.get(&id).map_or("", |entry| &entry.name))?,
         };
         let occupant = self.names.get(&(folder.clone(), name.nfc().to_owned())).cloned().flatten();
         let mut replaced = None;

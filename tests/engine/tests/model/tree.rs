@@ -384,7 +384,7 @@ impl Tree {
             return Ok(Placed { id, name: node.name, parent, replaced: None });
         }
         let folder = self.folder(before, operation, &id)?;
-        let mut name = operation.name.clone().unwrap_or_else(|| node.name.clone());
+        let mut name = operation.name.clone().unwrap_or_else(|| before.nodes[&id].name.clone());
         let mut replaced = None;
         match (self.child(&folder, &name).cloned(), operation.conflict) {
             (None, _) => {}
