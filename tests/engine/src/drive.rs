@@ -132,6 +132,23 @@ impl Drive {
         &self.ports
     }
 
+    /// Makes another space, which the same account owns; its id.
+    ///
+    /// # Panics
+    /// Where there is one already.
+    pub async fn second_space(&self) -> &'static str {
+        let (space, root) = ("018f0000-0000-7000-8000-000000000001", "018f0000-0000-7000-8000-000000000002");
+        let batch = [
+            "insert into spaces (id, name, root_id, created_at) values (?1, 'second', ?2, 0)",
+            "insert into nodes (id, space_id, parent_id, name, name_nfc, kind, created_at, modified_at)
+             values (?2, ?1, '', ?1, ?1, 'folder', 0, 0)",
+            "insert into members (account_id, space_id, role) select id, ?1, 'owner' from accounts where ?2 = ?2",
+        ];
+        let batch = batch.map(|sql| Statement::new(sql).bind(space).bind(root));
+        self.ports.db.write(batch.to_vec()).await.expect("there was one space");
+        space
+    }
+
     /// One column of a query's rows.
     pub async fn column(&self, sql: &'static str) -> Vec<Value> {
         let rows = self.ports.db.read(vec![Statement::new(sql)]).await.expect("a query").remove(0);

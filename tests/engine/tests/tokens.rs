@@ -135,15 +135,7 @@ fn a_spaces_token_reaches_no_other_space() {
         let drive = Drive::new().await;
         assert_eq!(drive.put("a", b"first").await.status, 201);
         let first = one(&drive, SPACE).await;
-        let (space, root) = ("018f0000-0000-7000-8000-000000000001", "018f0000-0000-7000-8000-000000000002");
-        let batch = [
-            "insert into spaces (id, name, root_id, created_at) values (?1, 'second', ?2, 0)",
-            "insert into nodes (id, space_id, parent_id, name, name_nfc, kind, created_at, modified_at)
-             values (?2, ?1, '', ?1, ?1, 'folder', 0, 0)",
-            "insert into members (account_id, space_id, role) select id, ?1, 'owner' from accounts where ?2 = ?2",
-        ];
-        let batch = batch.map(|sql| Statement::new(sql).bind(space).bind(root));
-        drive.ports.db.write(batch.to_vec()).await.unwrap();
+        let space = drive.second_space().await;
 
         let (wide, _) = made(&drive, json!({ "name": "wide" })).await;
         let (second, second_id) = made(&drive, json!({ "name": "second", "space_id": space })).await;
