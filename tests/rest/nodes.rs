@@ -384,6 +384,17 @@ fn no_tree_gets_deeper_than_128() {
             ok(&json!([{"op": op, "path": drive.path("t"), "to": to(86)}]));
         }
     }
+    // What leaves a tree in the same batch doesn't count, what comes into it does.
+    let out =
+        json!({"op": "move", "path": drive.path("t/d"), "to": {"parent": drive.path(""), "name": "out"}});
+    let deeper = json!({"op": "move", "path": drive.path("t"), "to": {"parent": drive.path(&chain(100))}});
+    ok(&json!([out, deeper]));
+    let tree = drive.path(&format!("{}/t", chain(100)));
+    let into = json!({"op": "move", "path": drive.path("out"), "to": {"parent": tree}});
+    let higher =
+        |depth| json!({"op": "move", "path": tree, "to": {"parent": drive.path(&chain(depth)), "name": "u"}});
+    Drive::batch(&json!([into, higher(87)])).expect_problem(409, "too_deep");
+    ok(&json!([into, higher(86)]));
 }
 
 #[test]

@@ -170,10 +170,7 @@ impl Commit<'_> {
         let plan = self.plan;
         let mut batch = self.first.clone();
         batch.extend(self.guards()?);
-        if !plan.deeper.is_empty() {
-            let depth = Statement::new(DEPTH).bind(manifest::to_json(&plan.deeper)?);
-            batch.push(depth.bind(MAX_DEPTH as u64));
-        }
+        batch.extend(depth(&plan.deeper_copies)?);
         let touched = self.plan.touched();
         batch.extend(locks::guards(self.token, self.space, self.now, &touched)?);
         if !touched.trees.is_empty() {
@@ -195,6 +192,8 @@ impl Commit<'_> {
             batch.push(Statement::new(park).bind(manifest::to_json(&plan.displaced)?));
         }
         batch.extend(for_each_piece(self.places(), |json| Statement::new(PLACE).bind(json))?);
+        // Behind all the moves: one may take out of a tree what would be too deep in it.
+        batch.extend(depth(&plan.deeper)?);
         for over in &plan.overs {
             batch.extend(over.statements(self.now, &self.read.caller.account));
         }
@@ -292,6 +291,14 @@ fn copies_as_json(copies: &[&Copied]) -> Result<String> {
         (copied.source.clone(), copied.head.clone(), copied.version_head.clone(), copied.mask, copied.alone)
     };
     manifest::to_json(&copies.iter().map(row).collect::<Vec<_>>())
+}
+
+/// Refuses trees that would reach too deep, given the tops with the depth that each will have.
+fn depth(trees: &[(String, usize)]) -> Result<Option<Statement>> {
+    if trees.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Statement::new(DEPTH).bind(manifest::to_json(&trees)?).bind(MAX_DEPTH as u64)))
 }
 
 /// Refuses what has grown beyond the space's quota by now.

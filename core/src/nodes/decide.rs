@@ -34,8 +34,10 @@ pub(super) struct Plan {
     pub(super) places: Vec<(String, Entry)>,
     /// Those of them that stand where another one goes: they leave first.
     pub(super) displaced: Vec<String>,
-    /// Trees that come to lie deeper: the top as it is before, and the depth that it will have.
+    /// Trees that come to lie deeper: the top, and the depth that it will have.
     pub(super) deeper: Vec<(String, usize)>,
+    /// The same for the copies of trees: what is copied, which is what was there before.
+    pub(super) deeper_copies: Vec<(String, usize)>,
     /// What is copied.
     pub(super) copies: Vec<Copied>,
     /// Files that are saved over others.
@@ -419,20 +421,20 @@ impl State {
             .filter_map(|id| Some((id.clone(), self.view.get(id)?.clone())))
             .filter(|(id, entry)| read.view.get(id) != Some(entry))
             .collect();
-        let mut deeper = Vec::new();
+        let (mut deeper, mut deeper_copies) = (Vec::new(), Vec::new());
         for (id, entry) in &places {
             let Way::Lives { depth } = self.view.way(id) else { continue };
             if depth > MAX_DEPTH {
                 return Err(Error::Conflict(Conflict::TooDeep));
             }
             let was_as_deep = matches!(read.view.way(id), Way::Lives { depth: before } if before >= depth);
-            let (top, is_checked) = match copies.get(id.as_str()) {
-                None => (id, was_as_deep),
-                Some(Copied { built_for: Some(checked), .. }) => (id, *checked >= depth),
-                Some(copied) => (&copied.source, copied.alone),
+            let (trees, top, is_checked) = match copies.get(id.as_str()) {
+                None => (&mut deeper, id, was_as_deep),
+                Some(Copied { built_for: Some(checked), .. }) => (&mut deeper, id, *checked >= depth),
+                Some(copied) => (&mut deeper_copies, &copied.source, copied.alone),
             };
             if entry.is_folder && !is_checked {
-                deeper.push((top.clone(), depth));
+                trees.push((top.clone(), depth));
             }
         }
         let taken: HashSet<(&str, &str)> = places
@@ -460,6 +462,7 @@ impl State {
             places,
             displaced,
             deeper,
+            deeper_copies,
             copies: self.copies.into_iter().map(|(copied, _)| copied).collect(),
             overs: self.overs,
             parents: self.parents,

@@ -30,13 +30,16 @@ async fn without_row<P: Platform>(platform: &P, keys: &[String]) -> Result<Vec<S
     if keys.is_empty() {
         return Ok(Vec::new());
     }
+    texts(&platform.db().read(vec![rowless(keys)?]).await?.pop().unwrap_or_default(), "key")
+}
+
+fn rowless(keys: &[String]) -> Result<Statement> {
     let look = Statement::new(
         "select e.value as key from json_each(?1) e
           where not exists (select 1 from segments s
                              where substr(s.key, 11, 12) = substr(e.value, 11, 12) and s.key = e.value)",
-    )
-    .bind(manifest::to_json(&keys)?);
-    texts(&platform.db().read(vec![look]).await?.pop().unwrap_or_default(), "key")
+    );
+    Ok(look.bind(manifest::to_json(&keys)?))
 }
 
 fn texts(rows: &Rows, column: &str) -> Result<Vec<String>> {

@@ -113,7 +113,7 @@ pub struct FullPass {
 #[serde(tag = "place", rename_all = "snake_case")]
 enum Place {
     Segments { after: u64 },
-    Objects { cursor: Option<String> },
+    Objects { at: orphans::At },
     Done,
 }
 
@@ -138,13 +138,13 @@ pub async fn full_pass<P: Platform>(platform: &P, mut pass: FullPass, limits: &L
     pass.at = match pass.at {
         Place::Segments { after } => match unused::pass(platform, after, limits).await? {
             Some(after) => Place::Segments { after },
-            None => Place::Objects { cursor: None },
+            None => Place::Objects { at: orphans::At::default() },
         },
-        Place::Objects { cursor } => {
-            let passed = orphans::pass(platform, cursor, limits).await?;
+        Place::Objects { at } => {
+            let passed = orphans::pass(platform, at, limits).await?;
             pass.reclaimed.orphans += passed.removed;
             match passed.next {
-                Some(cursor) => Place::Objects { cursor: Some(cursor) },
+                Some(at) => Place::Objects { at },
                 None => Place::Done,
             }
         }

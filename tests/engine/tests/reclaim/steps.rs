@@ -169,6 +169,27 @@ fn an_object_that_no_row_knows_goes_when_two_passes_have_seen_it_and_nothing_els
 }
 
 #[test]
+fn an_object_that_is_gone_or_has_its_row_by_the_next_pass_is_an_orphan_no_longer() {
+    run(async {
+        let world = World::new(8, DAY).await;
+        put(&world, "a", &SMALL[0]).await;
+        let key = |of: &str| format!("ledge/seg/{of}123456789abcdef0123456789abcdef/0");
+        for of in ["0", "f", "z"] {
+            world.objects.store(&key(of), b"its upload is under way".to_vec());
+        }
+        world.sql("update segments set key = 'x' || key").await;
+        world.full_pass().await;
+        assert_eq!(world.number("select count(*) as it from orphans").await, 4);
+        world.sql("update segments set key = substr(key, 2)").await;
+        world.objects.remove(&[key("0"), key("z")]);
+        world.full_pass().await;
+        assert_eq!(world.number("select count(*) as it from orphans").await, 1);
+        assert_eq!(world.number("select count(*) as it from orphans where key > 'ledge/seg/f'").await, 1);
+        reads(&world, "a", &SMALL[0]).await;
+    });
+}
+
+#[test]
 fn a_commit_that_is_days_late_finds_all_that_it_refers_to_or_is_refused() {
     run(async {
         let world = World::new(9, DAY).await;

@@ -8,7 +8,8 @@ use std::rc::Rc;
 use ledge_core::digest::Sha256;
 use ledge_core::ports::{Bucket, BucketError, ListPage, Listed};
 
-const PAGE: usize = 1000;
+/// Few, so that listings have to go on.
+const PAGE: usize = 3;
 
 /// Clones share the objects.
 #[derive(Debug, Clone, Default)]
