@@ -172,6 +172,11 @@ pub enum Conflict {
     /// Not all parts are there that are to be joined.
     #[error("a part that is to be joined isn't whole, or isn't in the same space")]
     Incomplete,
+    /// Content goes through the drive only.
+    #[error(
+        "content goes through this drive only: its operator has not allowed direct transfers, or its bucket knows none"
+    )]
+    NotDirect,
     /// Others keep changing the target. Try again.
     #[error("the target keeps changing")]
     Contended,

@@ -15,6 +15,10 @@ pub struct Settings {
     /// `LEDGE_JOB_LEASE_SECS`: how long a worker may be silent before another one takes its job over. A step takes a few
     /// seconds; a worker that is overtaken does no harm, but works in vain.
     pub lease_secs: i64,
+    /// `LEDGE_DIRECT_DOWNLOADS`: whether clients are sent to the bucket for content that is one whole object there.
+    pub direct_downloads: bool,
+    /// `LEDGE_DIRECT_UPLOADS`: whether clients may put segments into the bucket themselves.
+    pub direct_uploads: bool,
     /// `LEDGE_CORS_ORIGINS`: whose pages may use the API from a browser.
     pub cors_origins: Origins,
 }
@@ -45,6 +49,8 @@ impl Default for Settings {
             upload_ttl_secs: 24 * 60 * 60,
             backups_kept: 7,
             lease_secs: 120,
+            direct_downloads: false,
+            direct_uploads: false,
             cors_origins: Origins::Listed(Vec::new()),
         }
     }
@@ -69,6 +75,14 @@ impl Settings {
         }
         if let Some(value) = given("LEDGE_JOB_LEASE_SECS") {
             settings.lease_secs = number("LEDGE_JOB_LEASE_SECS", &value)?.into();
+        }
+        for (name, setting) in [
+            ("LEDGE_DIRECT_DOWNLOADS", &mut settings.direct_downloads),
+            ("LEDGE_DIRECT_UPLOADS", &mut settings.direct_uploads),
+        ] {
+            if let Some(value) = given(name) {
+                *setting = switch(name, &value)?;
+            }
         }
         if let Some(value) = given("LEDGE_CORS_ORIGINS") {
             settings.cors_origins = Origins::parse(&value)?;
@@ -121,6 +135,14 @@ fn serialised(origin: &str) -> Option<String> {
     well_formed.then(|| format!("{scheme}://{host}"))
 }
 
+fn switch(name: &'static str, value: &str) -> Result<bool, SettingError> {
+    match value.trim() {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        other => Err(SettingError { name: name.into(), reason: format!("{other:?} is neither on nor off") }),
+    }
+}
+
 fn number(name: &'static str, value: &str) -> Result<u32, SettingError> {
     let value = value.trim();
     value.parse().map_err(|_| SettingError {
@@ -142,6 +164,9 @@ mod tests {
         assert_eq!(Settings::read(|_| None), Ok(Settings::default()));
         assert_eq!(read("LEDGE_GRACE_SECS", " "), Ok(Settings::default()));
         assert_eq!(read("LEDGE_GRACE_SECS", "60").map(|settings| settings.grace_secs), Ok(60));
+        assert_eq!(read("LEDGE_DIRECT_UPLOADS", "on").map(|settings| settings.direct_uploads), Ok(true));
+        assert_eq!(read("LEDGE_DIRECT_UPLOADS", "off"), Ok(Settings::default()));
+        assert!(read("LEDGE_DIRECT_DOWNLOADS", "yes").is_err());
         assert_eq!(
             read("LEDGE_BACKUPS_KEPT", "-1").map_err(|error| error.name),
             Err("LEDGE_BACKUPS_KEPT".into())

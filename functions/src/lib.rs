@@ -14,6 +14,7 @@ mod expire_versions;
 mod periodic;
 mod purge;
 mod reclaim;
+mod verify_upload;
 
 #[cfg(all(target_arch = "wasm32", target_env = "p2"))]
 mod spin;
@@ -107,6 +108,7 @@ async fn step<P: Platform>(platform: &P, job: &Claimed) -> Result<Step> {
         Work::Backup => backup::run(platform, job).await,
         Work::Doctor { content } => doctor::run(platform, job, *content).await,
         Work::DiscardIngest { ingest, key } => discard_ingest::run(platform, job, *ingest, key).await,
+        Work::VerifyUpload { upload } => verify_upload::run(platform, job, upload).await,
         Work::ExpireUploads => expire_uploads::run(platform, job).await,
         Work::Reclaim => reclaim::sweep(platform, job).await,
         Work::ReclaimFullPass => reclaim::full_pass(platform, job).await,

@@ -31,6 +31,8 @@ enum Resource {
     Folder,
     AdminJobs,
     Backups,
+    DirectUpload,
+    DirectUploads,
     Doctor,
     AdminReclaim,
     Job,
@@ -81,6 +83,8 @@ const ROUTES: &[(Resource, &str, &str)] = &[
     (Resource::Lock,           "/api/v1/spaces/{space}/locks/{id}",           "DELETE"),
     (Resource::ChunksMissing,  "/api/v1/spaces/{space}/chunks/missing",       "POST"),
     (Resource::Segments,       "/api/v1/spaces/{space}/segments",             "POST"),
+    (Resource::DirectUploads,  "/api/v1/spaces/{space}/segments/direct",      "POST"),
+    (Resource::DirectUpload,   "/api/v1/spaces/{space}/segments/direct/{id}", "POST"),
     (Resource::Chunking,       "/api/v1/chunking",                            "GET, HEAD"),
     (Resource::Search,         "/api/v1/spaces/{space}/search/{path}",        "GET, HEAD"),
     (Resource::Versions,       "/api/v1/spaces/{space}/versions/{path}",      "GET, HEAD, POST, PATCH, DELETE"),
@@ -211,6 +215,10 @@ async fn rest<P: Platform, U: Upload>(
 
         (Resource::ChunksMissing, &Method::POST) => rest::delta::missing(platform, matched, upload).await,
         (Resource::Segments, &Method::POST) => rest::delta::segments(platform, matched, upload).await,
+        (Resource::DirectUploads, &Method::POST) => {
+            rest::delta::begin_direct(platform, matched, upload).await
+        }
+        (Resource::DirectUpload, &Method::POST) => rest::delta::verify_direct(platform, matched).await,
         (Resource::Chunking, &Method::GET | &Method::HEAD) => rest::delta::chunking(&matched),
 
         (Resource::Search, &Method::GET | &Method::HEAD) => rest::search::get(platform, matched).await,

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use reqwest::blocking::{Body, Client, RequestBuilder};
+use reqwest::blocking::{Body, Client, RequestBuilder, Response};
 use reqwest::{Method, StatusCode};
 use serde_json::Value;
 
@@ -249,7 +249,11 @@ impl Default for Drive {
 impl Reply {
     /// Sends a request and reads the answer.
     pub fn to(request: RequestBuilder) -> Self {
-        let response = request.send().expect("an answer");
+        Self::of(request.send().expect("an answer"))
+    }
+
+    /// Reads an answer to its end.
+    pub fn of(response: Response) -> Self {
         let (status, headers) = (response.status(), response.headers().clone());
         let body = response.bytes().expect("a whole body").to_vec();
         Self { status: StatusCode::as_u16(&status), headers, body }

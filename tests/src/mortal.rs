@@ -125,6 +125,11 @@ impl Mortal {
         self.child = Some(child);
     }
 
+    /// Where it answers.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
     /// What it has said to its operator.
     pub fn said(&self) -> String {
         let said = std::fs::read(self.state.join(SAID)).unwrap_or_default();

@@ -20,7 +20,7 @@ use crate::ports::{Db, DbError, Host, Platform, Statement, Timestamp, Upload};
 use crate::token::Token;
 
 /// What the index says of the cuts of chunks that a client sent: they may be anyone's.
-const CUT_BY_A_CLIENT: u32 = 0;
+pub(super) const CUT_BY_A_CLIENT: u32 = 0;
 
 /// What became of a pack.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -158,7 +158,7 @@ impl Sender<'_> {
         let mut batch = vec![self.guard(now)];
         batch.extend(rows::segments(segments, &HashSet::new(), now)?);
         batch.extend(rows::chunks(chunks, self.caller.space_key, CUT_BY_A_CLIENT, now)?);
-        batch.push(self.reserve(segments)?);
+        batch.push(reserve(segments, self.caller.space_key)?);
         batch.push(self.guard_quota());
         batch.push(self.ingest.close());
         let happened = Statement::new("select 1 from segments where id = ?1").bind(first.id);
@@ -193,18 +193,6 @@ impl Sender<'_> {
         .bind(self.caller.space_key)
     }
 
-    /// What nothing refers to yet counts too, or a quota could be overrun by packs. Triggers add it up in the space's row,
-    /// and take it away when the segment is needed or goes.
-    fn reserve(&self, segments: &[NewSegment]) -> Result<Statement> {
-        let rows: Vec<(u64, u64)> = segments.iter().map(|segment| (segment.id, segment.size_bytes)).collect();
-        Ok(Statement::new(
-            "insert into packs (segment, space, size_bytes)
-             select json_extract(value, '$[0]'), ?2, json_extract(value, '$[1]') from json_each(?1)",
-        )
-        .bind(manifest::to_json(&rows)?)
-        .bind(self.caller.space_key))
-    }
-
     async fn refusal<P: Platform>(&self, platform: &P, why: &str) -> Error {
         match why {
             "quota_exceeded" => Error::QuotaExceeded,
@@ -221,4 +209,16 @@ impl Sender<'_> {
             other => Error::Internal(format!("a pack was refused: {other}")),
         }
     }
+}
+
+/// What nothing refers to yet counts too, or a quota could be overrun by packs. Triggers add it up in the space's row,
+/// and take it away when the segment is needed or goes.
+pub(super) fn reserve(segments: &[NewSegment], space_key: i64) -> Result<Statement> {
+    let rows: Vec<(u64, u64)> = segments.iter().map(|segment| (segment.id, segment.size_bytes)).collect();
+    Ok(Statement::new(
+        "insert into packs (segment, space, size_bytes)
+         select json_extract(value, '$[0]'), ?2, json_extract(value, '$[1]') from json_each(?1)",
+    )
+    .bind(manifest::to_json(&rows)?)
+    .bind(space_key))
 }

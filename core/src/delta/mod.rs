@@ -1,7 +1,8 @@
 //! Delta saves: a client that knows the chunks of its own copy sends only those that the space lacks.
 //!
 //! [`missing`] says which ones it lacks, [`keep`] stores them, [`commit`] makes a version of a list of chunks, and [`list`]
-//! gives the list of a version. Clients cut with [`crate::chunk::Cutter`], so that both sides find the same chunks.
+//! gives the list of a version.
+//! Where the bucket allows it, segments may come into it past the drive: [`direct`]. Clients cut with [`crate::chunk::Cutter`], so that both sides find the same chunks.
 //!
 //! Who knows only the hash of content must not get at it by that. So all of this needs a token that reaches the whole space:
 //! it could read whatever the space holds anyway. Other spaces' chunks are never found, since each space has an index of its
@@ -9,6 +10,7 @@
 
 mod chunks;
 mod commit;
+pub mod direct;
 mod keep;
 mod list;
 mod look_up;

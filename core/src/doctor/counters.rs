@@ -23,6 +23,7 @@ pub(super) async fn look<P: Platform>(platform: &P, report: &mut Report) -> Resu
                from spaces s left join (
                  select space, sum(bytes) as total
                    from (select space_id as space, reserved_bytes as bytes from uploads
+                         union all select space_id, size_bytes from direct_uploads
                          union all select o.id, k.size_bytes from packs k cross join spaces o on o.n = k.space)
                   group by space) c on c.space = s.id
               where kept <> counted limit 1000",

@@ -45,9 +45,22 @@ pub struct File {
     pages: Vec<KeyedPage>,
     /// What lies behind the pages, and where it begins; None where it wasn't wanted or there is none.
     tail: Option<(u64, Vec<u8>)>,
+    /// Whether the object that it begins with is as long as it is.
+    fits_object: bool,
 }
 
 impl File {
+    /// The object that has just this content, and nothing else, if one has and the content was [`Wanted`].
+    pub fn whole_object(&self) -> Option<String> {
+        if !self.fits_object {
+            return None;
+        }
+        match self.plan(0..self.version.blob.size_bytes).ok()?.into_slices().as_mut_slice() {
+            [Slice::Object { key, range }] if range.start == 0 => Some(std::mem::take(key)),
+            _ => None,
+        }
+    }
+
     /// The pages of what was [`Wanted`].
     pub(crate) fn pages(&self) -> &[KeyedPage] {
         &self.pages
@@ -122,14 +135,17 @@ pub(crate) async fn find_with<P: Platform>(
         Which::Current => current,
         _ => tree::version(rows().first().ok_or(Error::NotFound)?)?,
     };
-    let (mut pages, mut tail) = (Vec::new(), None);
+    let (mut pages, mut tail, mut fits_object) = (Vec::new(), None, false);
     for row in rows() {
         match row.text_or_null("extents")? {
-            Some(_) => pages.push(keyed_page(&row)?),
+            Some(_) => {
+                fits_object |= row.integer("fits_object")? == 1;
+                pages.push(keyed_page(&row)?);
+            }
             None => tail = Some((row.unsigned("start")?, tail_of(&row)?)),
         }
     }
-    Ok((File { node: node.id, version, pages, tail }, also))
+    Ok((File { node: node.id, version, pages, tail, fits_object }, also))
 }
 
 /// Which version `v` of the node `n` is meant, by ?4: conditions for [`Which`].
@@ -203,7 +219,10 @@ macro_rules! pages {
             "select at.start, p.extents, case when at.page = 0 then (select tail from blobs where id = at.blob) end as tail,
             (select json_group_array(json_array(s.id, s.key))
                from (select distinct json_extract(x.value, '$[0]') as id from json_each(p.extents) x) named
-               cross join segments s on s.id = named.id) as keys
+               cross join segments s on s.id = named.id) as keys,
+            at.start = 0 and at.stop = at.size_bytes and exists (
+               select 1 from segments s
+                where s.id = json_extract(p.extents, '$[0][0]') and s.size_bytes = at.size_bytes) as fits_object
        from ",
             paged!($which),
             " where ",

@@ -51,6 +51,11 @@ pub enum Work {
         /// Whether to read all content.
         content: bool,
     },
+    /// Verify the segments that a client has put into the bucket.
+    VerifyUpload {
+        /// The direct upload's id.
+        upload: String,
+    },
     /// Remove uploads in parts that were abandoned.
     ExpireUploads,
     /// Give back what nothing needs any more: a sweep.
@@ -77,6 +82,7 @@ impl Work {
             Self::DiscardIngest { .. }
             | Self::Backup
             | Self::Doctor { .. }
+            | Self::VerifyUpload { .. }
             | Self::ExpireUploads
             | Self::Reclaim
             | Self::ReclaimFullPass
@@ -90,7 +96,9 @@ impl Work {
     /// Of the jobs with the same key only one is unfinished at a time; None where there may be many.
     pub fn unique_key(&self) -> Option<&'static str> {
         match self {
-            Self::DiscardIngest { .. } | Self::Purge { .. } | Self::Copy(_) => None,
+            Self::DiscardIngest { .. } | Self::VerifyUpload { .. } | Self::Purge { .. } | Self::Copy(_) => {
+                None
+            }
             Self::Backup => Some("backup"),
             Self::Doctor { .. } => Some("doctor"),
             Self::ExpireUploads => Some("expire_uploads"),

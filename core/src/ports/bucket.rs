@@ -1,5 +1,6 @@
 //! `Bucket`: immutable objects by key.
 
+use std::fmt;
 use std::ops::Range;
 
 use crate::digest::Sha256;
@@ -31,6 +32,47 @@ pub trait Bucket {
 
     /// One page of at most 1,000 objects whose keys begin with `prefix`; `cursor` is the last page's `next`.
     async fn list(&self, prefix: &str, cursor: Option<&str>) -> Result<ListPage, BucketError>;
+
+    /// A request that does this without Ledge, for whoever has it, within [`PRESIGNED_SECS`]; None where the bucket knows
+    /// no such thing. Nothing is asked of the bucket.
+    fn presign(&self, key: &str, direct: &Direct<'_>) -> Option<Presigned>;
+}
+
+/// How long a presigned request may be begun.
+pub const PRESIGNED_SECS: i64 = 15 * 60;
+
+/// What somebody may do with an object, directly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direct<'a> {
+    /// Read it, or parts of it. The bucket answers with these headers.
+    Get {
+        /// `Content-Type`.
+        media_type: &'a str,
+        /// `Content-Disposition`.
+        disposition: &'a str,
+    },
+    /// Store it, once: content of this size that has this digest, where nothing is yet.
+    Put {
+        /// Its size.
+        size_bytes: u64,
+        /// Its digest.
+        sha256: Sha256,
+    },
+}
+
+/// A request that needs no other credentials. The URL is a secret.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Presigned {
+    /// Where to.
+    pub url: String,
+    /// The headers that it must have.
+    pub headers: Vec<(&'static str, String)>,
+}
+
+impl fmt::Debug for Presigned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Presigned").finish_non_exhaustive()
+    }
 }
 
 /// One page of a listing.
@@ -83,5 +125,9 @@ impl<T: Bucket> Bucket for &T {
 
     async fn list(&self, prefix: &str, cursor: Option<&str>) -> Result<ListPage, BucketError> {
         (**self).list(prefix, cursor).await
+    }
+
+    fn presign(&self, key: &str, direct: &Direct<'_>) -> Option<Presigned> {
+        (**self).presign(key, direct)
     }
 }

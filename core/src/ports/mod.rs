@@ -10,7 +10,7 @@ mod host;
 mod queue;
 mod upload;
 
-pub use bucket::{Bucket, BucketError, ListPage, Listed};
+pub use bucket::{Bucket, BucketError, Direct, ListPage, Listed, PRESIGNED_SECS, Presigned};
 pub use db::{Db, DbError, Row, Rows, Statement, Value};
 pub use host::{Host, Timestamp};
 pub use queue::{Lane, Queue, QueueError};

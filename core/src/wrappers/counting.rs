@@ -10,7 +10,9 @@ use crate::auth;
 use crate::digest::Sha256;
 use crate::error::Error;
 use crate::plan::ReadPlan;
-use crate::ports::{Bucket, BucketError, Db, DbError, Host, ListPage, Rows, Statement, Timestamp};
+use crate::ports::{
+    Bucket, BucketError, Db, DbError, Direct, Host, ListPage, Presigned, Rows, Statement, Timestamp,
+};
 
 /// What has been used so far.
 #[derive(Debug, Default)]
@@ -112,6 +114,10 @@ impl<T: Bucket> Bucket for Counting<'_, T> {
     async fn list(&self, prefix: &str, cursor: Option<&str>) -> Result<ListPage, BucketError> {
         self.counts.bucket(1);
         self.inner.list(prefix, cursor).await
+    }
+
+    fn presign(&self, key: &str, direct: &Direct<'_>) -> Option<Presigned> {
+        self.inner.presign(key, direct)
     }
 }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::task::{Poll, Waker};
 
 use crate::digest::Sha256;
-use crate::ports::{Bucket, BucketError, Db, DbError, ListPage, Rows, Statement};
+use crate::ports::{Bucket, BucketError, Db, DbError, Direct, ListPage, Presigned, Rows, Statement};
 
 /// One planned failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,5 +150,9 @@ impl<T: Bucket> Bucket for Faulty<'_, T> {
 
     async fn list(&self, prefix: &str, cursor: Option<&str>) -> Result<ListPage, BucketError> {
         self.faults.around(self.inner.list(prefix, cursor), no_bucket).await
+    }
+
+    fn presign(&self, key: &str, direct: &Direct<'_>) -> Option<Presigned> {
+        self.inner.presign(key, direct)
     }
 }

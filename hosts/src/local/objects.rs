@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use ledge_core::digest::Sha256;
-use ledge_core::ports::{Bucket, BucketError, ListPage};
+use ledge_core::ports::{Bucket, BucketError, Direct, ListPage, Presigned};
 
 use super::open::OpenError;
 use super::{Folder, HttpClient};
@@ -62,6 +62,13 @@ impl Bucket for Objects {
         match self {
             Self::Folder(folder) => folder.list(prefix, cursor).await,
             Self::S3(bucket) => bucket.list(prefix, cursor).await,
+        }
+    }
+
+    fn presign(&self, key: &str, direct: &Direct<'_>) -> Option<Presigned> {
+        match self {
+            Self::Folder(folder) => folder.presign(key, direct),
+            Self::S3(bucket) => bucket.presign(key, direct),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use ledge_core::digest::Sha256;
-use ledge_core::ports::{Bucket, BucketError, ListPage, Listed};
+use ledge_core::ports::{Bucket, BucketError, Direct, ListPage, Listed, Presigned};
 use rusty_s3::actions::{DeleteObjectsResponse, ErrorObject, ListObjectsV2};
 
 use super::S3;
@@ -68,6 +68,11 @@ impl<C: Client> Bucket for S3<C> {
             page(&text, prefix, cursor).map_err(|reason| Trouble::Passing(format!("a list {reason}")))
         })
         .await
+    }
+
+    fn presign(&self, key: &str, direct: &Direct<'_>) -> Option<Presigned> {
+        check_key(key).ok()?;
+        Some(self.place.presign(self.client.now(), key, direct))
     }
 }
 

@@ -7,7 +7,7 @@ use data_encoding::BASE64;
 use http::request::Builder;
 use http::{Method, Request, header};
 use ledge_core::digest::Sha256;
-use ledge_core::ports::Timestamp;
+use ledge_core::ports::{Direct, PRESIGNED_SECS, Presigned, Timestamp};
 use rusty_s3::actions::{DeleteObjects, ObjectIdentifier};
 use rusty_s3::{Bucket, Credentials, S3Action};
 use url::Url;
@@ -16,6 +16,12 @@ use super::settings::S3Settings;
 
 /// How long a request is valid: longer than it takes to send one, with a clock that is a few minutes off.
 const VALID: Duration = Duration::from_secs(15 * 60);
+
+/// The same for what others are to send.
+const PRESIGNED: Duration = Duration::from_secs(PRESIGNED_SECS.cast_unsigned());
+
+/// The digest that what arrives must have.
+const CHECKSUM: &str = "x-amz-checksum-sha256";
 
 /// The most objects in a page, as the port says and S3 allows.
 pub(super) const PAGE_OBJECTS: usize = 1000;
@@ -67,13 +73,36 @@ impl Place {
 
     /// The store keeps the object only if what arrives has this digest.
     pub(super) fn put(&self, now: Timestamp, key: &str, sha256: Sha256) -> Signed {
-        const CHECKSUM: &str = "x-amz-checksum-sha256";
         let checksum = BASE64.encode(&sha256.0);
         let mut action = self.bucket.put_object(Some(&self.credentials), key);
         action.headers_mut().insert(CHECKSUM, checksum.clone());
         begin(Method::PUT, &action, now)
             .header(CHECKSUM, checksum)
             .header(header::CONTENT_TYPE, "application/octet-stream")
+    }
+
+    /// A request for somebody else. All that it must have is signed, so that it can do nothing else.
+    pub(super) fn presign(&self, now: Timestamp, key: &str, direct: &Direct<'_>) -> Presigned {
+        match *direct {
+            Direct::Get { media_type, disposition } => {
+                let mut action = self.bucket.get_object(Some(&self.credentials), key);
+                action.query_mut().insert("response-content-type", media_type.to_owned());
+                action.query_mut().insert("response-content-disposition", disposition.to_owned());
+                Presigned { url: sign(&action, PRESIGNED, now).into(), headers: Vec::new() }
+            }
+            Direct::Put { size_bytes, sha256 } => {
+                let headers = vec![
+                    ("content-length", size_bytes.to_string()),
+                    ("if-none-match", "*".to_owned()),
+                    (CHECKSUM, BASE64.encode(&sha256.0)),
+                ];
+                let mut action = self.bucket.put_object(Some(&self.credentials), key);
+                for (name, value) in &headers {
+                    action.headers_mut().insert(*name, value.clone());
+                }
+                Presigned { url: sign(&action, PRESIGNED, now).into(), headers }
+            }
+        }
     }
 
     pub(super) fn delete_one(&self, now: Timestamp, key: &str) -> Signed {
@@ -114,9 +143,12 @@ impl fmt::Debug for Place {
 }
 
 fn begin<'a>(method: Method, action: &impl S3Action<'a>, now: Timestamp) -> Builder {
+    Request::builder().method(method).uri(sign(action, VALID, now).as_str())
+}
+
+fn sign<'a>(action: &impl S3Action<'a>, valid: Duration, now: Timestamp) -> Url {
     let now = rusty_s3_jiff::Timestamp::from_millisecond(now.0).unwrap_or_default();
-    let url: Url = action.sign_with_time(VALID, &now);
-    Request::builder().method(method).uri(url.as_str())
+    action.sign_with_time(valid, &now)
 }
 
 #[cfg(test)]
@@ -147,6 +179,26 @@ mod tests {
             request.headers()["x-amz-checksum-sha256"],
             "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
         );
+    }
+
+    #[test]
+    fn all_that_a_direct_request_must_have_is_signed() {
+        let place = Place::of(&read(&[]).unwrap().unwrap());
+        let put = Direct::Put { size_bytes: 7, sha256: Sha256::of(b"") };
+        let put = place.presign(Timestamp(0), "a", &put);
+        let signed = "X-Amz-SignedHeaders=content-length%3Bhost%3Bif-none-match%3Bx-amz-checksum-sha256";
+        assert!(put.url.contains(signed), "{}", put.url);
+        assert_eq!(put.headers[..2], [("content-length", "7".to_owned()), ("if-none-match", "*".to_owned())]);
+        let get = Direct::Get { media_type: "text/html", disposition: "attachment; filename=\"a b\"" };
+        let get = place.presign(Timestamp(0), "a", &get);
+        for part in [
+            "response-content-type=text%2Fhtml",
+            "response-content-disposition=attachment%3B%20filename%3D%22a%20b%22",
+            "X-Amz-Expires=900",
+        ] {
+            assert!(get.url.contains(part), "{}", get.url);
+        }
+        assert!(!format!("{get:?}").contains("http"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use futures::channel::oneshot::{self, Receiver};
 use ledge_core::digest::Sha256;
-use ledge_core::ports::{Bucket, BucketError, ListPage};
+use ledge_core::ports::{Bucket, BucketError, Direct, ListPage, Presigned};
 use web_sys::ReadableStream;
 
 use super::{Fetch, R2, bucket, js};
@@ -97,6 +97,13 @@ impl Bucket for Objects {
         match self {
             Self::R2(bucket) => bucket.list(prefix, cursor).await,
             Self::S3(bucket) => bucket.list(prefix, cursor).await,
+        }
+    }
+
+    fn presign(&self, key: &str, direct: &Direct<'_>) -> Option<Presigned> {
+        match self {
+            Self::R2(bucket) => bucket.presign(key, direct),
+            Self::S3(bucket) => bucket.presign(key, direct),
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::{local, setup, workerd};
 pub(super) const PACKAGE: &str = "ledge-tests";
 
 /// The one of them that needs an S3 bucket.
-const FAULTS: &str = "faults";
+const S3: &str = "s3";
 
 /// What the suite's servers are set to: tests/rest/cors.rs knows the origins.
 const VARIABLES: &[(&str, &str)] = &[("LEDGE_CORS_ORIGINS", "https://app.example app://notes.example")];
@@ -58,12 +58,12 @@ pub(super) fn start_local_s3(programs: &Programs, name: &str) -> Result<Running>
     Ok(Running { host: "local-s3", server: local, administrator, _store: Some(store), _scratch: scratch })
 }
 
-/// Runs the tests that put a proxy before the bucket, which does harm.
-pub(super) fn faults_of_s3(programs: &Programs) -> Result<Verdicts> {
-    let is_it = |program: &&Program| program.package == PACKAGE && program.target == FAULTS;
-    let program = programs.tests.iter().find(is_it).context("the suite has no test faults")?;
-    let scratch = Scratch::empty("s3-faults")?;
-    let store = Store::start(&setup::s3s_fs()?, scratch.folder(), &log("s3", FAULTS))?;
+/// Runs the tests that need an S3 bucket.
+pub(super) fn what_needs_s3(programs: &Programs) -> Result<Verdicts> {
+    let is_it = |program: &&Program| program.package == PACKAGE && program.target == S3;
+    let program = programs.tests.iter().find(is_it).context("the suite has no test s3")?;
+    let scratch = Scratch::empty("s3-alone")?;
+    let store = Store::start(&setup::s3s_fs()?, scratch.folder(), &log("s3", S3))?;
     program.run(false, &crash::local_s3(programs, &store)?)
 }
 
@@ -163,7 +163,7 @@ fn run(
     crashing: impl Fn() -> Result<Vec<(&'static str, String)>>,
 ) -> Result<Verdicts> {
     let mut verdicts = Verdicts::new();
-    let of_any_host = |program: &&Program| program.package == PACKAGE && program.target != FAULTS;
+    let of_any_host = |program: &&Program| program.package == PACKAGE && program.target != S3;
     for program in programs.tests.iter().filter(of_any_host) {
         if crash::is(program) {
             verdicts.extend(named(program, program.run(full, &crashing()?)?));

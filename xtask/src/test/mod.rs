@@ -74,8 +74,8 @@ pub(crate) fn stages(report: &mut Report, tools: &Tools, full: bool) -> Option<T
         let verdicts = blackbox::on_workerd_s3(&programs)?;
         Ok((libtest::tally(&verdicts), ()))
     });
-    report.stage("S3 that fails, on local", || {
-        let verdicts = blackbox::faults_of_s3(&programs)?;
+    report.stage("what only S3 shows, on local", || {
+        let verdicts = blackbox::what_needs_s3(&programs)?;
         Ok((libtest::tally(&verdicts), ()))
     });
     let clients = report.stage("set up the WebDAV clients", set_up_clients).flatten();

@@ -1,7 +1,8 @@
-//! Delta saves: `chunks/missing` and `segments` of a space, `/api/v1/chunking`, and a file's list of chunks, which has the
+//! Delta saves: `chunks/missing`, `segments` and `segments/direct` of a space, `/api/v1/chunking`, and a file's list of chunks, which has the
 //! file's own URL and another media type.
 
 mod chunking;
+mod direct;
 mod manifest;
 mod missing;
 mod read;
@@ -9,6 +10,7 @@ mod save;
 mod segments;
 
 pub(crate) use chunking::chunking;
+pub(crate) use direct::{begin as begin_direct, verify as verify_direct};
 pub(in crate::rest) use manifest::{Manifest, SentManifest, is_sent, is_wanted};
 pub(crate) use missing::missing;
 pub(in crate::rest) use read::read;
@@ -18,7 +20,7 @@ pub(crate) use segments::segments;
 /// What the API's document says of these routes.
 #[derive(utoipa::OpenApi)]
 #[openapi(
-    paths(chunking::chunking, missing::missing, segments::segments),
+    paths(chunking::chunking, direct::begin, direct::verify, missing::missing, segments::segments),
     components(schemas(Manifest, SentManifest))
 )]
 pub(crate) struct Documented;

@@ -11,7 +11,7 @@ use ledge_core::ports::{Host, Platform};
 use ledge_core::range::{self, RangeSpec, Resolved};
 use ledge_core::tree::Address;
 
-use super::multipart;
+use super::{direct, multipart};
 use crate::address::address;
 use crate::headers::{
     conditions as read_conditions, content_disposition, http_date, if_range, parse_rfc3339, quoted, set,
@@ -46,6 +46,8 @@ const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
         (status = 206, description = "A part, or several as `multipart/byteranges`.", body = Vec<u8>,
             content_type = "*/*", headers(("ETag" = String), ("Last-Modified" = String))),
         (status = 304, description = "It hasn't changed.", headers(("ETag" = String), ("Last-Modified" = String))),
+        (status = 307, description = "The content is at `Location`, in the bucket, for a quarter of an hour: where the \
+            operator has direct downloads on.", headers(("Location" = String), ("ETag" = String))),
         (status = 409, description = "`is_a_folder`."),
         (status = 412, description = "`precondition_failed`."),
         (status = 416, description = "`range_not_satisfiable`: `Content-Range` has the size."),
@@ -58,7 +60,8 @@ pub(crate) async fn get<P: Platform>(platform: &P, matched: Matched<'_>) -> Resu
     let mut response = if delta::is_wanted(&matched.parts.headers) {
         delta::read(platform, &address, &matched, (&which, from(&query)?)).await?
     } else {
-        read(platform, &address, matched.parts, &which, query.get("download").is_some()).await?
+        let how = Answered { download: query.get("download").is_some(), directly: true };
+        read(platform, &address, matched.parts, &which, how).await?
     };
     response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
     Ok(response)
@@ -70,13 +73,22 @@ fn from(query: &Query<'_>) -> Result<u64> {
     text.parse().map_err(|_| Error::invalid("from", "expected a position in the content"))
 }
 
+/// How content is answered with.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Answered {
+    /// Browsers save it instead of showing it.
+    pub(crate) download: bool,
+    /// The client follows to the bucket, where the operator allows it.
+    pub(crate) directly: bool,
+}
+
 /// The same for an address that is known, whatever protocol it came by.
 pub(crate) async fn read<P: Platform>(
     platform: &P,
     address: &Address,
     parts: &Parts,
     which: &Which,
-    download: bool,
+    how: Answered,
 ) -> Result<Response<ReadPlan>> {
     let request = &parts.headers;
     let head = parts.method == Method::HEAD;
@@ -90,6 +102,10 @@ pub(crate) async fn read<P: Platform>(
     };
     let file = files::find(platform, address, which, wanted).await?;
 
+    let disposition = address
+        .path
+        .last()
+        .map(|name| content_disposition(name.as_str(), &file.version.blob.media_type, how.download));
     let current = Current { etag: Some(&file.version.blob.etag), modified_at: file.version.modified_at };
     let mut response = match read_conditions(request).evaluate(Some(current), true) {
         Verdict::Failed => return Err(Error::PreconditionFailed),
@@ -98,18 +114,17 @@ pub(crate) async fn read<P: Platform>(
             let now = platform.host().now();
             let specs =
                 specs.filter(|_| if_range(request).is_none_or(|it| conditions::if_range(&it, current, now)));
-            content(platform, &file, specs.as_deref(), head)?
+            match (direct::request(platform, parts, &file, disposition.as_deref()), how.directly) {
+                (Some(url), true) => direct::redirect(&url)?,
+                _ => content(platform, &file, specs.as_deref(), head)?,
+            }
         }
     };
     let headers = response.headers_mut();
     describe(headers, &file);
     repr_digest(headers, &file, &wanted_digests(request));
-    if let Some(name) = address.path.last() {
-        set(
-            headers,
-            header::CONTENT_DISPOSITION,
-            content_disposition(name.as_str(), &file.version.blob.media_type, download),
-        );
+    if let Some(disposition) = disposition {
+        set(headers, header::CONTENT_DISPOSITION, disposition);
     }
     Ok(response)
 }

@@ -1,13 +1,14 @@
 //! `/api/v1/spaces/{space}/files/{path}`: content.
 
 mod delete;
+mod direct;
 mod get;
 mod multipart;
 mod patch;
 mod put;
 
 pub(crate) use delete::delete;
-pub(crate) use get::{get, read};
+pub(crate) use get::{Answered, get, read};
 pub(crate) use patch::patch;
 pub(crate) use put::{SavedFile, media_type, media_type_or_guess, put, saved_file, saving};
 

@@ -7,7 +7,9 @@ use std::ops::Range;
 use std::task::Poll;
 
 use ledge_core::digest::Sha256;
-use ledge_core::ports::{Bucket, BucketError, Db, DbError, Host, ListPage, Rows, Statement, Timestamp};
+use ledge_core::ports::{
+    Bucket, BucketError, Db, DbError, Direct, Host, ListPage, Presigned, Rows, Statement, Timestamp,
+};
 
 use super::{Machine, Objects};
 
@@ -168,5 +170,9 @@ impl Bucket for Gated<'_, Objects> {
 
     async fn list(&self, prefix: &str, cursor: Option<&str>) -> Result<ListPage, BucketError> {
         self.gate.pass(Call::List, self.host.now(), self.inner.list(prefix, cursor), no_bucket).await
+    }
+
+    fn presign(&self, key: &str, direct: &Direct<'_>) -> Option<Presigned> {
+        self.inner.presign(key, direct)
     }
 }

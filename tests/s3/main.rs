@@ -1,8 +1,10 @@
-//! What a drive does when its S3 bucket, or the way there, fails: reads fail as a whole or not at all, writes commit nothing,
-//! and afterwards everything works again. The server is this program's own, behind a proxy that does the harm.
+//! What only an S3 bucket shows. Where it, or the way there, fails: reads fail as a whole or not at all, writes commit nothing,
+//! and afterwards everything works again; the server is this program's own, behind a proxy that does the harm. And direct
+//! transfers, which need URLs of the bucket.
 
-#![allow(clippy::expect_used, clippy::unwrap_used, reason = "test code")]
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
 
+mod direct;
 mod reads;
 mod writes;
 
