@@ -1,10 +1,11 @@
-//! The S3 store of the tests: s3s-fs, over an empty folder.
+//! The S3 stores of the tests: s3s-fs, and the S3 side of Miniflare's R2; over an empty folder.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use crate::process;
 use crate::server::Server;
 use crate::stamp::make_folder;
 
@@ -39,7 +40,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Starts one over a folder, which is made.
+    /// Starts an s3s-fs over a folder, which is made.
     pub(crate) fn start(program: &Path, folder: &Path, log: &Path) -> Result<Self> {
         make_folder(&folder.join(BUCKET))?;
         let folder = std::path::absolute(folder).context("can't tell the working directory")?;
@@ -52,7 +53,17 @@ impl Store {
         Ok(Self { server: Server::start(command, Some(&log))?, folder })
     }
 
-    /// Where a folder makes a bucket.
+    /// Starts Miniflare's.
+    pub(crate) fn miniflare(folder: &Path, log: &Path) -> Result<Self> {
+        make_folder(folder)?;
+        let folder = std::path::absolute(folder).context("can't tell the working directory")?;
+        let mut command = process::npm_program("node")?;
+        command.arg("xtask/js/s3.mjs").arg("--state").arg(&folder);
+        command.args(["--bucket", BUCKET, "--key", ACCESS_KEY_ID, "--secret", SECRET_ACCESS_KEY]);
+        Ok(Self { server: Server::start(command, Some(log))?, folder })
+    }
+
+    /// Where a folder makes a bucket, in s3s-fs.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }

@@ -20,15 +20,23 @@ pub(super) fn needs_store(program: &Program) -> bool {
     program.package == "ledge-conformance" && program.target == "s3"
 }
 
-/// Runs the suite on the native host over an S3 bucket.
+/// Runs the suite on the native host over a bucket of each of the two stores.
 pub(super) fn on_local_s3(programs: &Programs) -> Result<Verdicts> {
     let program = programs.tests.iter().find(|program| needs_store(program));
     let program = program.context("the crate ledge-conformance has no test s3")?;
-    let scratch = Scratch::empty("conformance-s3")?;
-    let store = Store::start(&setup::s3s_fs()?, scratch.folder(), &blackbox::log("s3", "conformance"))?;
-    let variables: Vec<_> =
-        store.variables().into_iter().map(|(name, value)| (name, value.to_owned())).collect();
-    program.run(false, &variables)
+    let mut verdicts = Verdicts::new();
+    for name in ["s3s-fs", "miniflare"] {
+        let scratch = Scratch::empty(&format!("conformance-{name}"))?;
+        let log = blackbox::log("s3", &format!("conformance-{name}"));
+        let store = match name {
+            "miniflare" => Store::miniflare(scratch.folder(), &log)?,
+            _ => Store::start(&setup::s3s_fs()?, scratch.folder(), &log)?,
+        };
+        let of_store = store.variables().into_iter().chain([("LEDGE_TEST_STORE", name)]);
+        let variables: Vec<_> = of_store.map(|(name, value)| (name, value.to_owned())).collect();
+        verdicts.extend(program.run(false, &variables)?);
+    }
+    Ok(verdicts)
 }
 
 /// Runs the suite.
