@@ -19,6 +19,9 @@ pub struct Settings {
     pub direct_downloads: bool,
     /// `LEDGE_DIRECT_UPLOADS`: whether clients may put segments into the bucket themselves.
     pub direct_uploads: bool,
+    /// `LEDGE_UPLOAD_MEMORY_MIB`, in bytes: how much the buffers of all uploads in one instance may take together. Who comes
+    /// when it is taken is told to come back, before the body is read.
+    pub upload_memory_bytes: usize,
     /// `LEDGE_CORS_ORIGINS`: whose pages may use the API from a browser.
     pub cors_origins: Origins,
 }
@@ -42,6 +45,10 @@ pub struct SettingError {
     pub reason: String,
 }
 
+/// The bounds of `LEDGE_UPLOAD_MEMORY_MIB`: one buffer, and what WebAssembly can't have in full.
+const LEAST_MIB: u32 = 8;
+const MOST_MIB: u32 = 2048;
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -51,6 +58,7 @@ impl Default for Settings {
             lease_secs: 120,
             direct_downloads: false,
             direct_uploads: false,
+            upload_memory_bytes: 64 << 20,
             cors_origins: Origins::Listed(Vec::new()),
         }
     }
@@ -62,8 +70,16 @@ impl Settings {
     /// # Errors
     /// The first one that can't be used.
     pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingError> {
+        Self::default().or(variable)
+    }
+
+    /// Reads the variables of a host with other defaults.
+    ///
+    /// # Errors
+    /// As [`Settings::read`].
+    pub fn or(self, variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingError> {
         let given = |name| variable(name).filter(|value| !value.trim().is_empty());
-        let mut settings = Self::default();
+        let mut settings = self;
         if let Some(value) = given("LEDGE_GRACE_SECS") {
             settings.grace_secs = number("LEDGE_GRACE_SECS", &value)?.into();
         }
@@ -83,6 +99,9 @@ impl Settings {
             if let Some(value) = given(name) {
                 *setting = switch(name, &value)?;
             }
+        }
+        if let Some(value) = given("LEDGE_UPLOAD_MEMORY_MIB") {
+            settings.upload_memory_bytes = mebibytes("LEDGE_UPLOAD_MEMORY_MIB", &value)?;
         }
         if let Some(value) = given("LEDGE_CORS_ORIGINS") {
             settings.cors_origins = Origins::parse(&value)?;
@@ -151,6 +170,18 @@ fn number(name: &'static str, value: &str) -> Result<u32, SettingError> {
     })
 }
 
+/// No less than one upload needs.
+fn mebibytes(name: &'static str, value: &str) -> Result<usize, SettingError> {
+    let mebibytes = number(name, value)?;
+    if !(LEAST_MIB..=MOST_MIB).contains(&mebibytes) {
+        return Err(SettingError {
+            name: name.into(),
+            reason: format!("{mebibytes} is not between {LEAST_MIB} and {MOST_MIB}"),
+        });
+    }
+    Ok((mebibytes as usize) << 20)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,6 +202,12 @@ mod tests {
             read("LEDGE_BACKUPS_KEPT", "-1").map_err(|error| error.name),
             Err("LEDGE_BACKUPS_KEPT".into())
         );
+        let memory =
+            |value| read("LEDGE_UPLOAD_MEMORY_MIB", value).map(|settings| settings.upload_memory_bytes);
+        assert_eq!(memory("24"), Ok(24 << 20));
+        assert!(memory("7").is_err() && memory("2049").is_err());
+        let of_host = Settings { upload_memory_bytes: 1, ..Settings::default() };
+        assert_eq!(of_host.clone().or(|_| None), Ok(of_host), "a host's own default");
     }
 
     #[test]

@@ -159,7 +159,7 @@ async fn chunk_into<P: Platform, U: Upload>(
     let behind = if dirty.end < base.paged_bytes() { MAX_BYTES as u64 } else { 0 };
     let around = before + behind + 2 * TAIL_BYTES as u64;
     let expected_bytes = length.map(|length| length.saturating_add(around));
-    let permit = Permit::take(expected_bytes)?;
+    let permit = Permit::take(store.platform().settings(), expected_bytes)?;
     let old = Pages { platform: store.platform(), base };
     let sources = Sources { new, old: &old, expected_bytes };
     stream(store, &mut rechunk, sources, &permit).await?;

@@ -12,6 +12,7 @@ use crate::files::{Save, Saved, commit_save, find_for_all};
 use crate::ingest::{BUFFER_BYTES, Chunked, Content, Ingest, Permit, Received};
 use crate::manifest::Extent;
 use crate::ports::{Db, Host, Platform, Timestamp};
+use crate::settings::Settings;
 use crate::tree::Address;
 
 /// What to save, and on which conditions.
@@ -40,9 +41,9 @@ impl Room {
     ///
     /// # Errors
     /// [`Error::Busy`] where there is no room now.
-    pub fn take(length: Option<u64>) -> Result<Self> {
+    pub fn take(settings: &Settings, length: Option<u64>) -> Result<Self> {
         let most = BUFFER_BYTES as u64;
-        Permit::take(Some(length.unwrap_or(most).saturating_mul(4).min(most)))
+        Permit::take(settings, Some(length.unwrap_or(most).saturating_mul(4).min(most)))
             .map(|permit| Self { _permit: permit })
     }
 }

@@ -17,6 +17,7 @@ use crate::jobs;
 use crate::manifest;
 use crate::once::write_once;
 use crate::ports::{Db, DbError, Host, Platform, Statement, Timestamp, Upload};
+use crate::settings::Settings;
 use crate::token::Token;
 
 /// What the index says of the cuts of chunks that a client sent: they may be anyone's.
@@ -62,7 +63,8 @@ pub async fn keep<P: Platform, U: Upload>(
     let results = platform.db().write(batch).await?;
     let first = |at: usize| results.get(at).and_then(|rows| rows.first());
     let ingest = first(1).map(Ingest::read).transpose()?;
-    let admitted = auth::authorise(first(0), Right::Write).and_then(|caller| admit(caller, length));
+    let admitted =
+        auth::authorise(first(0), Right::Write).and_then(|caller| admit(platform.settings(), caller, length));
     let (caller, permit, ingest) = match (admitted, ingest) {
         (Ok((caller, permit)), Some(ingest)) => (caller, permit, ingest),
         (Ok(_), None) => return Err(Error::NotFound),
@@ -81,12 +83,12 @@ pub async fn keep<P: Platform, U: Upload>(
 }
 
 /// Whether there is room for the pack, before any of it is read.
-fn admit(caller: Caller, length: Option<u64>) -> Result<(Caller, Permit)> {
+fn admit(settings: &Settings, caller: Caller, length: Option<u64>) -> Result<(Caller, Permit)> {
     let wanted = length.map(i128::from);
     if wanted.zip(caller.free_bytes).is_some_and(|(wanted, free)| wanted > i128::from(free)) {
         return Err(Error::QuotaExceeded);
     }
-    let permit = Permit::take(length)?;
+    let permit = Permit::take(settings, length)?;
     Ok((caller, permit))
 }
 

@@ -11,6 +11,7 @@ use crate::ingest::{Body, Door, Expected, INLINE_BYTES, Ingest, Permit, Room, re
 use crate::jobs;
 use crate::path::Name;
 use crate::ports::{Db, Host, Platform, Rows, Statement, Timestamp, Upload};
+use crate::settings::Settings;
 use crate::tree::Address;
 
 /// What to save, and on which conditions.
@@ -57,7 +58,7 @@ pub(super) const ATTEMPTS: usize = 200;
 pub async fn save<P: Platform, U: Upload>(platform: &P, request: &Save, upload: U) -> Result<Saved> {
     let name = request.address.path.last().ok_or(Error::Conflict(Conflict::IsAFolder))?;
     let (target, ingest) = find(platform, request).await?;
-    let permit = match admit(request, &target) {
+    let permit = match admit(platform.settings(), request, &target) {
         Ok(permit) => permit,
         Err(error) => {
             Ingest::forget(ingest.as_ref(), platform).await;
@@ -84,14 +85,14 @@ pub async fn save<P: Platform, U: Upload>(platform: &P, request: &Save, upload: 
 
 /// Whether there may be room for the body, before any of it is read. Where the file's oldest versions go with the commit,
 /// only that knows how much becomes free: as much as the current one takes is believed until then.
-fn admit(request: &Save, target: &Target) -> Result<Permit> {
+fn admit(settings: &Settings, request: &Save, target: &Target) -> Result<Permit> {
     let replaced = target.node.as_ref().map_or(0, |(_, version)| i128::from(version.blob.size_bytes));
     let wanted = request.length.map(i128::from);
     if wanted.zip(target.caller.free_bytes).is_some_and(|(wanted, free)| wanted > i128::from(free) + replaced)
     {
         return Err(Error::QuotaExceeded);
     }
-    Permit::take(request.length)
+    Permit::take(settings, request.length)
 }
 
 /// The first round trip: the target, and an ingest where the body may not fit a row.

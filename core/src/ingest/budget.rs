@@ -4,16 +4,15 @@ use std::cell::Cell;
 
 use super::BUFFER_BYTES;
 use crate::error::{Error, Result};
-
-/// Of an isolate's 128 MB, shared by all of its requests: eight buffers, up to two more that gaps between buffers cost, and
-/// the copy in JavaScript that the bucket is given of each that is being put.
-const BUDGET_BYTES: usize = 64 * 1024 * 1024;
+use crate::settings::Settings;
 
 thread_local! {
     static USED_BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Leave to hold buffers; given back when dropped.
+/// Leave to hold buffers; given back when dropped. How much there is of it is [`Settings::upload_memory_bytes`]: on Workers,
+/// of an isolate's 128 MB, eight buffers, since gaps between buffers cost up to two more, and the bucket is given a copy in
+/// JavaScript of each that is being put.
 #[derive(Debug)]
 pub(crate) struct Permit {
     bytes: usize,
@@ -25,9 +24,9 @@ impl Permit {
     ///
     /// # Errors
     /// [`Error::Busy`] where even that is taken. Ask before the body is read.
-    pub(crate) fn take(length: Option<u64>) -> Result<Self> {
+    pub(crate) fn take(settings: &Settings, length: Option<u64>) -> Result<Self> {
         let length = length.and_then(|length| usize::try_from(length).ok()).unwrap_or(usize::MAX);
-        let free = BUDGET_BYTES - USED_BYTES.get();
+        let free = settings.upload_memory_bytes.saturating_sub(USED_BYTES.get());
         let bytes = [2 * BUFFER_BYTES, BUFFER_BYTES]
             .into_iter()
             .map(|wish| wish.min(length))
@@ -55,20 +54,30 @@ mod tests {
 
     #[test]
     fn uploads_share_the_budget_and_give_it_back() {
-        let small = Permit::take(Some(1000)).unwrap();
-        let large: Vec<Permit> = (0..3).map(|_| Permit::take(None).unwrap()).collect();
+        let take = |length| Permit::take(&Settings::default(), length);
+        let small = take(Some(1000)).unwrap();
+        let large: Vec<Permit> = (0..3).map(|_| take(None).unwrap()).collect();
         assert!(large.iter().all(Permit::has_two_buffers));
         assert!(!small.has_two_buffers());
         // 64 MiB less 48 MiB less 1,000 bytes: one buffer, and then not one more, but enough for a small upload.
-        let one = Permit::take(None).unwrap();
+        let one = take(None).unwrap();
         assert!(!one.has_two_buffers());
-        assert_eq!(Permit::take(None).err(), Some(Error::Busy));
-        assert!(Permit::take(Some(7 * 1024 * 1024)).is_ok());
+        assert_eq!(take(None).err(), Some(Error::Busy));
+        assert!(take(Some(7 * 1024 * 1024)).is_ok());
         drop(small);
-        let last = Permit::take(None).unwrap();
+        let last = take(None).unwrap();
         assert!(!last.has_two_buffers());
-        assert_eq!(Permit::take(Some(1)).err(), Some(Error::Busy));
+        assert_eq!(take(Some(1)).err(), Some(Error::Busy));
         drop((large, one, last));
         assert_eq!(USED_BYTES.get(), 0);
+    }
+
+    #[test]
+    fn a_smaller_budget_lets_fewer_in() {
+        let settings = Settings { upload_memory_bytes: 24 << 20, ..Settings::default() };
+        let first = Permit::take(&settings, None).unwrap();
+        let second = Permit::take(&settings, None).unwrap();
+        assert!(first.has_two_buffers() && !second.has_two_buffers());
+        assert_eq!(Permit::take(&settings, Some(1)).err(), Some(Error::Busy));
     }
 }

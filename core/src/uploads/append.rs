@@ -79,7 +79,7 @@ pub async fn append<P: Platform, U: Upload>(platform: &P, request: &Append, uplo
     {
         return Ok(open.appended());
     }
-    let permit = Permit::take(request.length.or(open.missing_bytes()))?;
+    let permit = Permit::take(platform.settings(), request.length.or(open.missing_bytes()))?;
     let tail = std::mem::take(&mut open.draft.tail);
     let mut incoming = Incoming::new(upload, request.expected.clone(), tail, missing);
     loop {

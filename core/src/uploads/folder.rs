@@ -105,7 +105,7 @@ pub async fn put_part<P: Platform, U: Incoming>(
     if open.free_bytes.is_some_and(|free| i128::from(wanted) > i128::from(free)) {
         return Err(Error::QuotaExceeded);
     }
-    let permit = Permit::take(request.length)?;
+    let permit = Permit::take(platform.settings(), request.length)?;
     let mut door = Door::opens_for(&request.token, &open.upload.space);
     let room = Room { space_key: open.space_key, door: &mut door, permit: &permit };
     let body = Body { upload, length: request.length, expected: request.expected.clone() };

@@ -16,6 +16,9 @@ pub type Spin = Ports<Sqlite, S3<Outbound>, Messages, SpinHost>;
 /// application under this name.
 const JOBS_URL: &str = "http://functions.spin.internal/internal/jobs/run";
 
+/// What uploads may take of an instance's memory unless the operator says otherwise: it fits where an instance has 64 MiB.
+const UPLOAD_MEMORY_BYTES: usize = 24 << 20;
+
 /// Why a component can't work.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SetupError {
@@ -54,7 +57,8 @@ pub async fn functions(secret: &[u8]) -> Result<Option<Spin>, SetupError> {
 
 async fn ports(queue: Messages) -> Result<Spin, SetupError> {
     let mut variables = Variables::default();
-    let settings = variables.fetch(|variable| Settings::read(variable)).await?;
+    let defaults = Settings { upload_memory_bytes: UPLOAD_MEMORY_BYTES, ..Settings::default() };
+    let settings = variables.fetch(|variable| defaults.clone().or(variable)).await?;
     let s3 = variables.fetch(|variable| S3Settings::read(variable)).await?.ok_or(SetupError::NoBucket)?;
     let bucket = S3::new(&s3, Outbound);
     Ok(Ports {

@@ -34,7 +34,7 @@ pub(in crate::rest) async fn save<P: Platform, U: Upload>(
             ));
         }
     }
-    let _room = Room::take(content_length(headers)?)?;
+    let _room = Room::take(platform.settings(), content_length(headers)?)?;
     let sent: SentManifest = body::parse(&body::bytes_up_to(upload, MAX_MANIFEST_BYTES).await?)?;
     let name = address.path.last().map(|name| name.as_str()).unwrap_or_default();
     let manifest = delta::Manifest {
