@@ -1,6 +1,8 @@
 //! The ports for each host. The target picks: `wasm32-unknown-unknown` is Cloudflare Workers, `wasm32-wasip2` is Spin, native
 //! is local. What can be any host's stands beside them.
 
+#[cfg(any(target_family = "wasm", test))]
+pub mod counted;
 #[cfg(not(target_family = "wasm"))]
 pub mod local;
 #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]

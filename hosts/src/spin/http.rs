@@ -9,6 +9,7 @@ use spin_sdk::wasip3::{spawn, wit_future, wit_stream};
 
 use super::body::Content;
 use super::client::{field, write_all};
+use super::upload::Incoming;
 use super::{Body, RequestBody};
 use crate::target;
 
@@ -48,8 +49,14 @@ pub fn request(raw: types::Request) -> Result<Request<RequestBody>, Malformed> {
     let content_length =
         headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
     let method = Method::try_from(raw.get_method()).map_err(http::Error::from)?;
-    let mut request =
-        Request::builder().method(method).uri(uri).body(RequestBody::new(raw, content_length))?;
+    // The host takes Transfer-Encoding out of the headers.
+    let has_body = content_length
+        .map_or(!matches!(method, Method::GET | Method::HEAD | Method::OPTIONS), |length: u64| length > 0);
+    let is_under_way = has_body && !headers.contains_key(header::EXPECT);
+    let mut request = Request::builder()
+        .method(method)
+        .uri(uri)
+        .body(RequestBody::new(Some(Incoming::of(raw, is_under_way)), content_length))?;
     *request.headers_mut() = headers;
     Ok(request)
 }

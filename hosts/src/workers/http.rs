@@ -9,6 +9,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Headers, ResponseInit, Url};
 
 use super::body::Content;
+use super::upload::Incoming;
 use super::{Body, RequestBody};
 
 /// A request that can't be read: answer 400.
@@ -42,7 +43,7 @@ pub fn request(raw: &web_sys::Request) -> Result<Request<RequestBody>, Malformed
     let mut request = Request::builder()
         .method(method)
         .uri(url.href())
-        .body(RequestBody::new(raw.body(), content_length))?;
+        .body(RequestBody::new(raw.body().map(Incoming::of), content_length))?;
     *request.headers_mut() = headers;
     Ok(request)
 }

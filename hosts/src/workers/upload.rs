@@ -5,44 +5,41 @@
 //! JavaScript and is used again and again, since a view of WebAssembly memory can't be lent to a reader.
 
 use js_sys::{ArrayBuffer, Object, Uint8Array};
-use ledge_core::ports::{Upload, UploadError};
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::ReadableStream;
 
 use super::js::{self, ByobReader};
+use crate::counted::{CountedBody, Source};
 
 /// The size of the one buffer. Larger ones were not measurably faster.
 const BUFFER_BYTES: u32 = 256 * 1024;
 
-/// The body of a request, read once from front to back.
+/// The body of a request.
+pub type RequestBody = CountedBody<Incoming>;
+
+/// What the runtime hands over.
 #[derive(Debug)]
-pub struct RequestBody {
-    state: State,
-    /// What Content-Length announced and hasn't come yet.
-    missing_bytes: Option<u64>,
-}
+pub struct Incoming(State);
 
 #[derive(Debug)]
 enum State {
     Unread(ReadableStream),
     Reading { reader: ByobReader, buffer: ArrayBuffer },
     Ended,
-    Broken(String),
 }
 
-impl RequestBody {
-    /// The body of a request that announced `content_length`.
-    pub(super) fn new(stream: Option<ReadableStream>, content_length: Option<u64>) -> Self {
-        Self { state: stream.map_or(State::Ended, State::Unread), missing_bytes: content_length }
+impl Incoming {
+    /// A stream of which nothing is read yet.
+    pub(super) fn of(stream: ReadableStream) -> Self {
+        Self(State::Unread(stream))
     }
 
     /// Reads up to `at_most` bytes. None is the end of the stream.
     async fn piece(&mut self, at_most: usize) -> Result<Option<Uint8Array>, JsValue> {
-        let (reader, buffer) = match std::mem::replace(&mut self.state, State::Ended) {
+        let (reader, buffer) = match std::mem::replace(&mut self.0, State::Ended) {
             State::Unread(stream) => (byob_reader(&stream)?, ArrayBuffer::new(BUFFER_BYTES)),
             State::Reading { reader, buffer } => (reader, buffer),
             State::Ended => return Ok(None),
-            State::Broken(reason) => return Err(JsValue::from_str(&reason)),
         };
         let wanted = u32::try_from(at_most).unwrap_or(BUFFER_BYTES).clamp(1, BUFFER_BYTES);
         let view = Uint8Array::new_with_byte_offset_and_length(&buffer, 0, wanted);
@@ -53,35 +50,21 @@ impl RequestBody {
             return Ok(None);
         }
         // Reading detached the buffer; its memory came back under another one.
-        self.state = State::Reading { reader, buffer: filled.buffer() };
+        self.0 = State::Reading { reader, buffer: filled.buffer() };
         Ok(Some(filled))
-    }
-
-    fn broken(&mut self, reason: String) -> UploadError {
-        self.state = State::Broken(reason.clone());
-        UploadError::Cut(reason)
     }
 }
 
-impl Upload for RequestBody {
-    async fn read(&mut self, into: &mut Vec<u8>, at_most: usize) -> Result<usize, UploadError> {
-        let piece = match self.piece(at_most).await {
-            Ok(piece) => piece,
-            Err(thrown) => return Err(self.broken(js::reason(&thrown))),
-        };
-        let Some(piece) = piece else {
-            return match self.missing_bytes {
-                Some(missing) if missing > 0 => Err(self.broken(format!("{missing} bytes are missing"))),
-                _ => Ok(0),
-            };
-        };
+impl Source for Incoming {
+    async fn read(&mut self, into: &mut Vec<u8>, at_most: usize) -> Result<usize, String> {
+        let piece = self.piece(at_most).await.map_err(|thrown| js::reason(&thrown))?;
+        let Some(piece) = piece else { return Ok(0) };
         let count = piece.length() as usize;
         let before = into.len();
         into.resize(before + count, 0);
         if let Some(room) = into.get_mut(before..) {
             piece.copy_to(room);
         }
-        self.missing_bytes = self.missing_bytes.map(|missing| missing.saturating_sub(count as u64));
         Ok(count)
     }
 }
