@@ -113,9 +113,12 @@ fn g25_wrong_passwords_cost_no_hashing_and_hold_up_nobody() {
                 }
             });
         }
+        // Spin makes another instance where none is free, which looks up once where the token leads.
+        let most = if Drive::host() == "spin" { 2 } else { 1 };
         for _ in 0..25 {
             let reply = dav.get("f");
-            assert_eq!((reply.status, reply.cost()), (200, (1, 0)));
+            assert_eq!((reply.status, reply.cost().1), (200, 0));
+            assert!((1..=most).contains(&reply.cost().0), "{:?}", reply.cost());
         }
     });
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, reason = "test code")]
 
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
@@ -88,6 +89,27 @@ fn saves_deltas(drive: &Drive) {
     assert!(drive.get("delta").body == content, "byte for byte");
 }
 
+/// One extent goes from the bucket past the instance, whole or a range of it; several are read by it and written again.
+fn passes_by(drive: &Drive, several: &str) {
+    let read_by_instance = |name: &str, range: Option<&str>| {
+        let request = drive.request("GET", name);
+        let (read, passed_on) = (Drive::counted("read_by_instances")?, Drive::counted("passed_on")?);
+        let body = Reply::to(match range {
+            Some(range) => request.header("range", range),
+            None => request,
+        });
+        let grew = |what, before| Drive::counted(what).map(|now| now - before);
+        Some((body.body.len() as u64, grew("read_by_instances", read)?, grew("passed_on", passed_on)?))
+    };
+    let one = noise(255, 5 * MIB);
+    assert_eq!(drive.put("one", one).status, 201);
+    let Some(whole) = read_by_instance("one", None) else { return };
+    assert_eq!(whole, (5 << 20, 0, 5 << 20));
+    assert_eq!(read_by_instance("one", Some("bytes=1000000-1999999")), Some((1_000_000, 0, 1_000_000)));
+    let size = 256 << 20;
+    assert_eq!(read_by_instance(several, None), Some((size, size, 0)));
+}
+
 // One test, because its parts need this order: memory that has grown stays.
 #[test]
 fn memory_stays_within_its_bounds_whatever_the_size() {
@@ -106,20 +128,23 @@ fn memory_stays_within_its_bounds_whatever_the_size() {
     assert_eq!(Drive::wasm_memory_bytes(), after_put, "what is read passes by the WASM memory");
     is_one_puts("reading");
     drop(read);
+    passes_by(&drive, "large");
     writes_in_part(&drive, content);
     uploads_in_parts(&drive);
     saves_deltas(&drive);
 
     // Eight at once: who finds no room is told so before the body is read, and comes back.
+    let refused = AtomicU32::new(0);
     thread::scope(|scope| {
         for n in 0..8 {
-            let drive = &drive;
+            let (drive, refused) = (&drive, &refused);
             scope.spawn(move || {
                 let name = format!("many-{n}");
                 let content = noise(1000 + n, 64 * MIB);
                 Drive::wait_for("room for the upload", || {
                     let reply = drive.put(&name, content.clone());
                     if reply.status == 503 {
+                        refused.fetch_add(1, Relaxed);
                         reply.expect_problem(503, "busy");
                         let secs = reply.header("retry-after").parse().expect("when to come back");
                         thread::sleep(Duration::from_secs(secs));
@@ -134,4 +159,8 @@ fn memory_stays_within_its_bounds_whatever_the_size() {
     });
     let after_all = Drive::wasm_memory_bytes();
     assert!(after_all.is_none_or(|bytes| bytes <= ALL_PUTS_BYTES), "{after_all:?}");
+    // Where memory is limited, nobody ever asked for more: that would have ended all requests of the instance.
+    if let Some(outgrown) = Drive::counted("memory_refusals") {
+        assert_eq!((outgrown, refused.into_inner() > 0), (0, true), "there is room for two");
+    }
 }

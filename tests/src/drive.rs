@@ -217,14 +217,24 @@ impl Drive {
         line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib * 1024)
     }
 
-    /// How much memory the WASM instance holds, on hosts that have one.
+    /// How much memory the WASM instance holds, on hosts that have one. Where there may be several, the largest that has been.
     pub fn wasm_memory_bytes() -> Option<u64> {
         if server().host != "workerd" {
-            return None;
+            return Self::counted("peak_memory_bytes");
         }
         let reply = Reply::to(Self::anonymous("GET", &Self::absolute("/debug/memory")));
         assert_eq!(reply.status, 200, "the test build has /debug/memory");
         reply.json()["wasm_memory_bytes"].as_u64()
+    }
+
+    /// What the test host for Spin has counted; None on other hosts, where nobody counts.
+    pub fn counted(what: &str) -> Option<u64> {
+        if server().host != "spin" {
+            return None;
+        }
+        let reply = Reply::to(Self::anonymous("GET", &Self::absolute("/spin-host/counters")));
+        // `spin` itself asks the gateway.
+        (reply.status == 200).then(|| reply.json()[what].as_u64()).flatten()
     }
 
     /// Waits for a condition, not for a time.

@@ -109,7 +109,7 @@ impl Options {
 pub(crate) fn run(options: Options) -> Result<()> {
     if options.spin {
         // `spin build` calls this, and needs nothing of what the Workers need.
-        return build_spin(setup::wasm()?);
+        return build_spin(setup::spin()?);
     }
     let tools = setup::run()?;
     match options {

@@ -19,7 +19,10 @@ pub(crate) fn run() -> Result<()> {
 
 fn stages(report: &mut Report, tools: &Tools) {
     report.check("formatting", || {
-        process::show(process::cargo().args(["fmt", "--all", "--check"]), "run `cargo fmt --all`")
+        process::show(process::cargo().args(["fmt", "--all", "--check"]), "run `cargo fmt --all`")?;
+        // A workspace of its own.
+        let arguments = ["fmt", "--check", "--manifest-path", "tests/spin-host/Cargo.toml"];
+        process::show(process::cargo().args(arguments), "run `cargo fmt` in tests/spin-host")
     });
     report.check("clippy, native", || {
         let arguments = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];

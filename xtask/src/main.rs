@@ -19,6 +19,7 @@ mod report;
 mod restore;
 mod server;
 mod setup;
+mod spin;
 mod stamp;
 mod state;
 mod store;
@@ -32,7 +33,9 @@ cargo xtask COMMAND
 
   setup                     install what the other commands need; they do it themselves
   dev [--port N] [--local]  run Ledge: WebAssembly in workerd, or the native host
-  test [--full]             the tests at sizes for everyday work; --full adds the large ones
+  test [--full] [--host NAME]
+                            the tests at sizes for everyday work; --full adds the large ones; --host:
+                            only the black-box suite and the WebDAV clients on it: local, local+S3, …
   build [WORKER] [--test]   build the Workers into build/, or one of them: gateway, functions;
                             --test: the builds that the tests use, into build/test/
   build --spin              build the Spin components alone, as `spin build` does
@@ -66,7 +69,8 @@ fn run() -> Result<()> {
     match arguments.word().as_deref() {
         Some("setup") => {
             arguments.end()?;
-            setup::run().map(|_| ())
+            setup::run()?;
+            setup::spin_host().map(|_| ())
         }
         Some("dev") => dev::run(dev::Options::parse(arguments)?),
         Some("test") => test::run(test::Options::parse(arguments)?),

@@ -17,8 +17,10 @@ use crate::options::Options;
 pub struct App {
     gateway: ProxyHandler<Instances>,
     functions: ProxyHandler<Instances>,
-    /// What was counted.
-    pub counters: Arc<Counters>,
+    /// What was counted of the gateway component.
+    counters: Arc<Counters>,
+    /// And of the functions component.
+    counters_of_jobs: Arc<Counters>,
 }
 
 impl App {
@@ -29,20 +31,29 @@ impl App {
         let gateway = component::load(&engine, &options.gateway, cache)?;
         let functions = component::load(&engine, &options.functions, cache)?;
         let counters = Arc::new(Counters::default());
-        let of = |loaded: Loaded, functions: Option<ProxyHandler<Instances>>| {
+        let counters_of_jobs = Arc::new(Counters::default());
+        let of = |loaded: Loaded, counters: &Arc<Counters>, functions: Option<ProxyHandler<Instances>>| {
             ProxyHandler::new(Instances {
                 loaded,
                 shared: Arc::new(Shared {
                     variables: options.variables.clone(),
                     database: options.database.clone(),
                     memory_bytes: options.memory_bytes,
+                    reuse: options.reuse,
+                    idle: options.idle,
                     counters: counters.clone(),
                     functions,
                 }),
             })
         };
-        let functions = of(functions, None);
-        Ok(Self { gateway: of(gateway, Some(functions.clone())), functions, counters })
+        let functions = of(functions, &counters_of_jobs, None);
+        let gateway = of(gateway, &counters, Some(functions.clone()));
+        Ok(Self { gateway, functions, counters, counters_of_jobs })
+    }
+
+    /// What was counted, as JSON.
+    pub fn counted(&self) -> String {
+        self.counters.text(&self.counters_of_jobs)
     }
 
     /// Answers a request.

@@ -1,4 +1,5 @@
-//! Counts the bytes of the bucket's answers: those that an instance has read, and those that went past all instances.
+//! Counts the bytes of the bucket's answers: those that an instance has read, and those that went past all instances. And how
+//! far instances' memory has grown.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -13,6 +14,8 @@ thread_local! {
 pub struct Counters {
     read: AtomicU64,
     passed_on: AtomicU64,
+    peak_memory: AtomicU64,
+    refused: AtomicU64,
 }
 
 impl Counters {
@@ -22,10 +25,24 @@ impl Counters {
         counter.fetch_add(bytes as u64, Relaxed);
     }
 
-    /// As JSON.
-    pub fn text(&self) -> String {
-        let (read, passed_on) = (self.read.load(Relaxed), self.passed_on.load(Relaxed));
-        serde_json::json!({ "read_by_instances": read, "passed_on": passed_on }).to_string()
+    /// An instance's memory grows to so many bytes, if it may.
+    pub fn grows(&self, bytes: usize, may: bool) {
+        if may {
+            self.peak_memory.fetch_max(bytes as u64, Relaxed);
+        } else {
+            self.refused.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// As JSON. Jobs read when they like, so only requests' bytes count; but everybody's memory does.
+    pub fn text(&self, of_jobs: &Self) -> String {
+        let load = |counter: &AtomicU64| counter.load(Relaxed);
+        serde_json::json!({
+            "read_by_instances": load(&self.read), "passed_on": load(&self.passed_on),
+            "peak_memory_bytes": load(&self.peak_memory).max(load(&of_jobs.peak_memory)),
+            "memory_refusals": load(&self.refused) + load(&of_jobs.refused),
+        })
+        .to_string()
     }
 }
 

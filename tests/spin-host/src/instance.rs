@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use wasmtime::component::{GuestTaskId, ResourceTable};
-use wasmtime::{Store, StoreContextMut, StoreLimits, StoreLimitsBuilder};
+use wasmtime::{ResourceLimiter, Store, StoreContextMut};
 use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 use wasmtime_wasi_http::WasiHttpCtx;
 use wasmtime_wasi_http::handler::{
@@ -22,10 +22,8 @@ use crate::component::Loaded;
 use crate::counters::Counters;
 use crate::outbound::Outbound;
 
-/// Spin's own numbers.
+/// Spin's own number.
 const REQUESTS_AT_ONCE: usize = 16;
-const REQUESTS_IN_ALL: usize = 128;
-const IDLE: Duration = Duration::from_secs(1);
 
 /// How long an instance may work at all; far longer than a test.
 const WORKING: Duration = Duration::from_secs(3600);
@@ -35,6 +33,10 @@ pub struct Shared {
     pub variables: HashMap<String, String>,
     pub database: PathBuf,
     pub memory_bytes: usize,
+    /// How many requests an instance answers in all.
+    pub reuse: usize,
+    /// How long it waits for the next one.
+    pub idle: Duration,
     pub counters: Arc<Counters>,
     /// Who answers `http://functions.spin.internal`.
     pub functions: Option<ProxyHandler<Instances>>,
@@ -47,7 +49,7 @@ pub struct State {
     wasi: WasiCtx,
     http: WasiHttpCtx,
     outbound: Outbound,
-    limits: StoreLimits,
+    limits: Limits,
 }
 
 impl WasiView for State {
@@ -59,6 +61,24 @@ impl WasiView for State {
 impl WasiHttpView for State {
     fn http(&mut self) -> WasiHttpCtxView<'_> {
         WasiHttpCtxView { hooks: &mut self.outbound, table: &mut self.table, ctx: &mut self.http }
+    }
+}
+
+/// How far an instance's memory may grow.
+struct Limits {
+    bytes: usize,
+    counters: Arc<Counters>,
+}
+
+impl ResourceLimiter for Limits {
+    fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        let may = desired <= self.bytes;
+        self.counters.grows(desired, may);
+        Ok(may)
+    }
+
+    fn table_growing(&mut self, _: usize, _: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        Ok(true)
     }
 }
 
@@ -80,7 +100,7 @@ impl HandlerState for Instances {
             wasi: WasiCtxBuilder::new().inherit_stderr().build(),
             http: WasiHttpCtx::new(),
             outbound: Outbound { shared: self.shared.clone() },
-            limits: StoreLimitsBuilder::new().memory_size(self.shared.memory_bytes).build(),
+            limits: Limits { bytes: self.shared.memory_bytes, counters: self.shared.counters.clone() },
         };
         let mut store = Store::new(self.loaded.engine(), state);
         store.limiter(|state| &mut state.limits);
@@ -89,21 +109,23 @@ impl HandlerState for Instances {
             store,
             proxy: Proxy::P3(service),
             view: ViewFn::P3(State::http),
-            expiration: Expiration(None),
-            state: Worker,
+            expiration: Expiration { idle: self.shared.idle, sleep: None },
+            state: Worker { reuse: self.shared.reuse },
         })
     }
 }
 
 /// An instance at work.
-pub struct Worker;
+pub struct Worker {
+    reuse: usize,
+}
 
 impl WorkerState for Worker {
     type StoreData = State;
     type RequestId = ();
 
     fn should_accept_request(&self, at_once: usize, in_all: usize) -> ShouldAccept {
-        if in_all >= REQUESTS_IN_ALL {
+        if in_all >= self.reuse {
             ShouldAccept::Never
         } else if at_once >= REQUESTS_AT_ONCE {
             ShouldAccept::No
@@ -129,7 +151,10 @@ impl WorkerState for Worker {
 }
 
 /// When an instance ends.
-pub struct Expiration(Option<(Instant, Pin<Box<dyn Future<Output = ()> + Send + Sync>>)>);
+pub struct Expiration {
+    idle: Duration,
+    sleep: Option<(Instant, Pin<Box<dyn Future<Output = ()> + Send + Sync>>)>,
+}
 
 impl WorkerExpiration for Expiration {
     fn poll(
@@ -138,12 +163,12 @@ impl WorkerExpiration for Expiration {
         status: WorkerStatus,
         since: Instant,
     ) -> Poll<()> {
-        let patience = if status == WorkerStatus::Idle { IDLE } else { WORKING };
+        let patience = if status == WorkerStatus::Idle { self.idle } else { WORKING };
         let deadline = since + patience;
-        if self.0.as_ref().is_none_or(|(known, _)| *known != deadline) {
-            self.0 = Some((deadline, Box::pin(tokio::time::sleep_until(deadline.into()))));
+        if self.sleep.as_ref().is_none_or(|(known, _)| *known != deadline) {
+            self.sleep = Some((deadline, Box::pin(tokio::time::sleep_until(deadline.into()))));
         }
-        match &mut self.0 {
+        match &mut self.sleep {
             Some((_, sleep)) => sleep.as_mut().poll(context),
             None => Poll::Pending,
         }

@@ -1,6 +1,6 @@
 //! Runs Ledge's Spin components for the tests, where there is no `spin`: wasmtime, with what `spin` adds to it.
 //!
-//! Instances answer up to 16 requests at once and 128 in all, as Spin's do. Requests below `/internal/` go to the functions
+//! Instances answer up to 16 requests at once and 128 in all, as Spin's do, unless more are asked for. Requests below `/internal/` go to the functions
 //! component, as in spin.toml, all others to the gateway. It says on standard output when it is ready, in one line of JSON,
 //! and stops when its standard input closes.
 

@@ -25,6 +25,10 @@ pub struct Options {
     pub listen: SocketAddr,
     /// `--tick-secs`: how often the functions component is told to look for jobs.
     pub tick: Duration,
+    /// `--reuse`: how many requests an instance answers before another takes its place.
+    pub reuse: usize,
+    /// `--idle-secs`: how long an instance waits for the next one.
+    pub idle: Duration,
     /// `--memory-mib`: how large an instance's memory may grow.
     pub memory_bytes: usize,
 }
@@ -58,6 +62,8 @@ impl Options {
             variables,
             listen: one(take("--listen")).as_deref().unwrap_or("127.0.0.1:0").parse()?,
             tick: Duration::from_secs(one(take("--tick-secs")).as_deref().unwrap_or("10").parse()?),
+            reuse: one(take("--reuse")).as_deref().unwrap_or("128").parse()?,
+            idle: Duration::from_secs(one(take("--idle-secs")).as_deref().unwrap_or("1").parse()?),
             memory_bytes: one(take("--memory-mib")).as_deref().unwrap_or("128").parse::<usize>()? << 20,
         };
         if let Some(unknown) = given.keys().next() {

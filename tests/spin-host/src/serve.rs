@@ -44,7 +44,7 @@ async fn connection(stream: TcpStream, app: Arc<App>) {
 
 async fn answer(app: &App, request: http::Request<Incoming>) -> http::Response<PassedOn> {
     if request.uri().path() == COUNTERS {
-        return whole(200, app.counters.text());
+        return whole(200, app.counted());
     }
     let (mut parts, body) = request.into_parts();
     // As Spin does: the authority is the Host field.

@@ -8,6 +8,7 @@ mod clients;
 mod debian;
 mod npm;
 mod schemathesis;
+mod spin;
 mod target;
 mod tools;
 mod viewer;
@@ -18,6 +19,7 @@ use anyhow::Result;
 
 pub(crate) use clients::{Clients, clients};
 pub(crate) use schemathesis::schemathesis;
+pub(crate) use spin::{SpinHost, spin_host};
 pub(crate) use target::{SPIN_TARGET, TARGET, Toolchain};
 pub(crate) use tools::s3s_fs;
 
@@ -41,8 +43,11 @@ pub(crate) fn run() -> Result<Tools> {
     Ok(Tools { wasm, wasm_bindgen, worker_build })
 }
 
-/// Only the compiler for WebAssembly.
-pub(crate) fn wasm() -> Result<Toolchain> {
+/// Only what the Spin components are compiled with.
+pub(crate) fn spin() -> Result<Toolchain> {
+    if let Err(error) = viewer::provide() {
+        eprintln!("set-up: the page /docs will show no viewer: {error:#}");
+    }
     target::provide()
 }
 

@@ -10,10 +10,12 @@ use super::libtest::{Program, Programs, Verdicts, tally};
 use super::scratch::Scratch;
 use crate::build::Worker;
 use crate::server::Server;
-use crate::stamp::{Stamp, fingerprint, remove_folder};
+use crate::setup::SpinHost;
+use crate::spin::{self, Instances};
+use crate::stamp::{Stamp, fingerprint, make_folder, remove_folder};
 use crate::state::{self, Administrator};
 use crate::store::{self, Store};
-use crate::{local, setup, workerd};
+use crate::{local, process, setup, workerd};
 
 /// The crate whose test programs are the suite.
 pub(super) const PACKAGE: &str = "ledge-tests";
@@ -25,6 +27,7 @@ const S3: &str = "s3";
 const VARIABLES: &[(&str, &str)] = &[("LEDGE_CORS_ORIGINS", "https://app.example app://notes.example")];
 
 const TEMPLATE: &str = ".ledge/test/template";
+const SPIN_TEMPLATE: &str = ".ledge/test/spin-template";
 
 /// Runs the suite against the native host.
 pub(super) fn on_local(programs: &Programs, full: bool) -> Result<Verdicts> {
@@ -73,7 +76,7 @@ pub(super) fn secrets_stay_secret() -> Result<()> {
     for entry in std::fs::read_dir("build/test").context("can't read build/test")? {
         let path = entry.context("can't read build/test")?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if !(name.starts_with("local-s3-") || name.starts_with("workerd-s3-")) || path.is_dir() {
+        if !["local-s3-", "workerd-s3-", "spin-"].iter().any(|host| name.starts_with(host)) || path.is_dir() {
             continue;
         }
         let text = std::fs::read(&path).with_context(|| format!("can't read {}", path.display()))?;
@@ -127,6 +130,30 @@ pub(super) fn start_workerd(
     })?;
     let administrator = administrator.clone();
     Ok(Running { host: "workerd", server: workerd, administrator, _store: None, _scratch: scratch })
+}
+
+/// Runs the suite against the Spin components over an S3 bucket.
+pub(super) fn on_spin(programs: &Programs, full: bool) -> Result<Verdicts> {
+    let host = setup::spin_host()?;
+    let administrator = spin_template(programs, &host)?;
+    let scratch = Scratch::empty("s3-spin-crash")?;
+    let store = Store::start(&setup::s3s_fs()?, scratch.folder(), &log("s3-spin", "crash"))?;
+    let start = |program: &Program| start_spin(&program.target, &host, &administrator);
+    run(programs, full, start, || {
+        crash::on_spin(programs, &host, Path::new(SPIN_TEMPLATE), &store, &administrator)
+    })
+}
+
+/// Starts the Spin components over an empty drive and an empty bucket, for a program or a stage of this name.
+pub(super) fn start_spin(name: &str, host: &SpinHost, administrator: &Administrator) -> Result<Running> {
+    let scratch = Scratch::copy_of(Path::new(SPIN_TEMPLATE), &format!("spin-{name}"))?;
+    let store = Store::start(&setup::s3s_fs()?, &scratch.folder().join("store"), &log("s3-spin", name))?;
+    let variables = [VARIABLES, &store.variables()].concat();
+    let instances = if ["rest", "dav", "docs"].contains(&name) { Instances::Large } else { Instances::Small };
+    let command = spin::command(host, scratch.folder(), None, &variables, instances)?;
+    let server = Server::start(command, Some(&log("spin", name)))?;
+    let administrator = administrator.clone();
+    Ok(Running { host: "spin", server, administrator, _store: Some(store), _scratch: scratch })
 }
 
 /// A host with an empty drive. In this order: the server is stopped before its data goes.
@@ -201,6 +228,55 @@ pub(super) fn template(programs: &Programs) -> Result<Administrator> {
             .with_context(|| format!("can't write {}", known.display()))?;
         stamp.set(&made_from)?;
     }
-    let text = std::fs::read_to_string(&known).with_context(|| format!("can't read {}", known.display()))?;
+    known_administrator(&known)
+}
+
+/// The same for Spin: the components make the tables themselves, as soon as they are asked for anything.
+pub(super) fn spin_template(programs: &Programs, host: &SpinHost) -> Result<Administrator> {
+    let folder = Path::new(SPIN_TEMPLATE);
+    let known = folder.join("administrator.json");
+    let mut made_of = state::migrations()?;
+    made_of.push(programs.ledge.clone());
+    let made_from = fingerprint(&made_of)?;
+    let stamp = Stamp::at(folder.join("template.stamp"));
+    if !stamp.is(&made_from) {
+        remove_folder(folder)?;
+        make_folder(folder)?;
+        // Nothing needs the bucket here.
+        let variables = [
+            ("LEDGE_S3_ENDPOINT", "http://127.0.0.1:9"),
+            ("LEDGE_S3_BUCKET", "none"),
+            ("LEDGE_S3_ACCESS_KEY_ID", "none"),
+            ("LEDGE_S3_SECRET_ACCESS_KEY", "none"),
+        ];
+        let started = |sql: Option<&Path>| {
+            Server::start(
+                spin::command(host, folder, sql, &variables, Instances::Small)?,
+                Some(&log("spin", "template")),
+            )
+        };
+        let server = started(None)?;
+        let mut get = process::npm_program("node")?;
+        get.arg("xtask/js/get.mjs").arg(format!("{}/api/v1/openapi.json", server.url()));
+        process::quiet(
+            &mut get,
+            &format!("what the host said stands in {}", log("spin", "template").display()),
+        )?;
+        drop(server);
+        let sql = folder.join("first.sql");
+        let mut ledge = Command::new(&programs.ledge);
+        let said =
+            process::quiet(ledge.args(["bootstrap", "--sql"]).arg(&sql), "the messages above say why")?;
+        drop(started(Some(&sql))?);
+        let administrator = Administrator::parse(&said)?;
+        std::fs::write(&known, administrator.to_string())
+            .with_context(|| format!("can't write {}", known.display()))?;
+        stamp.set(&made_from)?;
+    }
+    known_administrator(&known)
+}
+
+fn known_administrator(known: &Path) -> Result<Administrator> {
+    let text = std::fs::read_to_string(known).with_context(|| format!("can't read {}", known.display()))?;
     Administrator::parse(&text)
 }

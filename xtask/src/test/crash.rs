@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 use super::libtest::{Program, Programs};
 use crate::build::Worker;
 use crate::process;
+use crate::setup::SpinHost;
+use crate::spin::{self, Instances};
 use crate::state::Administrator;
 use crate::store::Store;
 use crate::workerd;
@@ -18,6 +20,9 @@ const TARGET: &str = "crash";
 /// What its servers are set to: workers that died with an earlier server are given up soon.
 const VARIABLES: [(&str, &str); 1] = [("LEDGE_JOB_LEASE_SECS", "3")];
 const TICK_SECS: &str = "1";
+
+/// Where a server's segments are below the folder of buckets.
+const SEGMENTS: &str = "{name}/ledge/seg";
 
 type Environment = Vec<(&'static str, String)>;
 
@@ -33,9 +38,48 @@ pub(super) fn local(programs: &Programs) -> Result<Environment> {
 
 /// How to start the native host over S3: each server has a bucket of its own.
 pub(super) fn local_s3(programs: &Programs, store: &Store) -> Result<Environment> {
+    native(programs, "local-s3", variables(&with_own_bucket(store)), Some(store.folder()))
+}
+
+/// How to start the Spin components over a copy of the template: each server has a bucket of its own. What is lost is brought
+/// back by the native command, into the same kind of file.
+pub(super) fn on_spin(
+    programs: &Programs,
+    host: &SpinHost,
+    template: &Path,
+    store: &Store,
+    administrator: &Administrator,
+) -> Result<Environment> {
+    let all = with_own_bucket(store);
+    let database = format!("{{state}}/{}", spin::DATABASE);
+    let arguments = spin::arguments(host, &database, None, &all, (Instances::Small, TICK_SECS))?;
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let program = host.program.display().to_string();
+    let (template, buckets) = (Some(template), Some(store.folder()));
+    let how = How {
+        host: "spin",
+        program: &program,
+        arguments: &arguments,
+        variables: json!({}),
+        template,
+        buckets,
+    };
+    let mut environment = how.environment()?;
+    let restore = json!({
+        "database": spin::DATABASE, "bucket": store.folder().join(SEGMENTS),
+        "program": std::path::absolute(&programs.ledge).context("can't tell a path")?,
+        "arguments": ["restore", "--data", "{state}"], "variables": variables(&all),
+    });
+    environment.push(("LEDGE_TEST_RESTORE", restore.to_string()));
+    environment.push(("LEDGE_TEST_TOKEN", administrator.token.clone()));
+    environment.push(("LEDGE_TEST_SPACE", administrator.space.clone()));
+    Ok(environment)
+}
+
+/// The variables, with a bucket of the server's name.
+fn with_own_bucket(store: &Store) -> Vec<(&'static str, &str)> {
     let of_store = store.variables().into_iter().filter(|(name, _)| *name != "LEDGE_S3_BUCKET");
-    let all: Vec<_> = VARIABLES.into_iter().chain(of_store).chain([("LEDGE_S3_BUCKET", "{name}")]).collect();
-    native(programs, "local-s3", variables(&all), Some(store.folder()))
+    VARIABLES.into_iter().chain(of_store).chain([("LEDGE_S3_BUCKET", "{name}")]).collect()
 }
 
 fn native(programs: &Programs, host: &str, variables: Value, buckets: Option<&Path>) -> Result<Environment> {
@@ -44,7 +88,7 @@ fn native(programs: &Programs, host: &str, variables: Value, buckets: Option<&Pa
     let arguments: Vec<&str> = arguments.into_iter().chain(["--data", "{state}"]).collect();
     let ledge = programs.ledge.display().to_string();
     let segments = match buckets {
-        Some(buckets) => buckets.join("{name}/ledge/seg"),
+        Some(buckets) => buckets.join(SEGMENTS),
         None => "objects/ledge/seg".into(),
     };
     // What is lost with the database, and what brings it back.

@@ -16,20 +16,30 @@ use crate::arguments::Arguments;
 use crate::build::{self, Worker};
 use crate::report::{Report, Tally};
 use crate::setup::{self, Clients, Tools};
-use libtest::{Program, Programs};
+use libtest::{Program, Programs, Verdicts};
 use table::Table;
 
 /// What `cargo xtask test` was asked for.
 pub(crate) struct Options {
     full: bool,
+    host: Option<String>,
 }
 
 impl Options {
     /// Reads the command line.
     pub(crate) fn parse(mut arguments: Arguments) -> Result<Self> {
         let full = arguments.flag("--full");
+        let host = arguments.value("--host")?;
         arguments.end()?;
-        Ok(Self { full })
+        let hosts = HOSTS.map(|(host, ..)| host);
+        if let Some(host) = &host {
+            anyhow::ensure!(
+                hosts.contains(&host.as_str()),
+                "there is no host {host:?}, only {}",
+                hosts.join(", ")
+            );
+        }
+        Ok(Self { full, host })
     }
 }
 
@@ -37,6 +47,10 @@ impl Options {
 pub(crate) fn run(options: Options) -> Result<()> {
     let tools = setup::run()?;
     let mut report = Report::default();
+    if let Some(host) = &options.host {
+        on_one_host(&mut report, &tools, host, options.full);
+        return report.close();
+    }
     let table = stages(&mut report, &tools, options.full);
     if options.full {
         results::keep(&report, table.as_ref())?;
@@ -62,6 +76,7 @@ pub(crate) fn stages(report: &mut Report, tools: &Tools, full: bool) -> Option<T
         let verdicts = conformance::on_workerd()?;
         Ok((libtest::tally(&verdicts), ()))
     });
+    prepare_spin(report, tools);
     let mut columns = Vec::new();
     for (host, name, run) in HOSTS {
         let verdicts = report.stage(name, || {
@@ -97,21 +112,56 @@ pub(crate) fn stages(report: &mut Report, tools: &Tools, full: bool) -> Option<T
     Some(table)
 }
 
-type OnHost = fn(&Programs, bool) -> Result<libtest::Verdicts>;
+/// The black-box suite and the WebDAV clients, on one host only.
+fn on_one_host(report: &mut Report, tools: &Tools, host: &str, full: bool) -> Option<()> {
+    let programs = report.stage("compile the tests", || Ok((Tally::NOTHING, libtest::compile()?)))?;
+    match host {
+        "Spin+S3" => prepare_spin(report, tools),
+        "workerd" => report.check("build the Workers for the tests", || build::build(tools, &Worker::TESTED)),
+        _ => {}
+    }
+    let clients = report.stage("set up the WebDAV clients", set_up_clients).flatten();
+    let mut columns = Vec::new();
+    for (&(host, name, run), (of_clients, run_clients)) in
+        HOSTS.iter().zip(CLIENTS).filter(|((name, ..), _)| *name == host)
+    {
+        let mut stage = |name, run: &dyn Fn() -> Result<Verdicts>| {
+            let run = || run().map(|verdicts| (libtest::tally(&verdicts), verdicts));
+            report.stage(name, run).unwrap_or_default()
+        };
+        let mut verdicts = stage(name, &|| run(&programs, full));
+        if let Some(clients) = &clients {
+            verdicts.extend(stage(of_clients, &|| run_clients(&programs, clients, full)));
+        }
+        columns.push((host, verdicts));
+    }
+    println!("\n{}", Table::new(columns));
+    Some(())
+}
 
-const HOSTS: [(&str, &str, OnHost); 3] = [
+/// What runs the Spin components, and the components. Where it fails, the stages that need them fail, too.
+fn prepare_spin(report: &mut Report, tools: &Tools) {
+    report.check("set up the test host for Spin", || setup::spin_host().map(drop));
+    report.check("build the Spin components", || build::build_spin(tools.wasm));
+}
+
+type OnHost = fn(&Programs, bool) -> Result<Verdicts>;
+
+const HOSTS: [(&str, &str, OnHost); 4] = [
     ("local", "black-box suite on local", blackbox::on_local),
     ("local+S3", "black-box suite on local + S3", blackbox::on_local_s3),
     ("workerd", "black-box suite on workerd", blackbox::on_workerd),
+    ("Spin+S3", "black-box suite on Spin + S3", blackbox::on_spin),
 ];
 
-type ClientsOnHost = fn(&Programs, &Clients, bool) -> Result<libtest::Verdicts>;
+type ClientsOnHost = fn(&Programs, &Clients, bool) -> Result<Verdicts>;
 
 /// In the order of [`HOSTS`].
-const CLIENTS: [(&str, ClientsOnHost); 3] = [
+const CLIENTS: [(&str, ClientsOnHost); 4] = [
     ("WebDAV clients on local", clients::on_local),
     ("WebDAV clients on local + S3", clients::on_local_s3),
     ("WebDAV clients on workerd", clients::on_workerd),
+    ("WebDAV clients on Spin + S3", clients::on_spin),
 ];
 
 /// The clients are Debian's. Where they can't be had, their tests are skipped; but not where a change is about to land.

@@ -29,6 +29,19 @@ impl Table {
     pub(super) fn missing(&self) -> usize {
         self.rows.values().flatten().filter(|cell| cell.is_none()).count()
     }
+
+    /// How many tests of each suite passed, by host. A suite is a program, or a client; its name begins its tests' names.
+    fn passed(&self) -> BTreeMap<&str, Vec<usize>> {
+        let mut suites: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (name, cells) in &self.rows {
+            let suite = name.split_once("::").map_or(name.as_str(), |(suite, _)| suite);
+            let counts = suites.entry(suite).or_insert_with(|| vec![0; self.hosts.len()]);
+            for (count, cell) in counts.iter_mut().zip(cells) {
+                *count += usize::from(*cell == Some(Verdict::Passed));
+            }
+        }
+        suites
+    }
 }
 
 impl std::fmt::Display for Table {
@@ -43,6 +56,12 @@ impl std::fmt::Display for Table {
             for cell in cells {
                 write!(f, "  {:<8}", cell.map_or("MISSING", Verdict::word))?;
             }
+        }
+        write!(f, "\n\n{:<12}", "suite")?;
+        self.hosts.iter().try_for_each(|host| write!(f, "  {host:<8}"))?;
+        for (suite, passed) in self.passed() {
+            write!(f, "\n{suite:<12}")?;
+            passed.iter().try_for_each(|count| write!(f, "  {count:<8}"))?;
         }
         Ok(())
     }
@@ -61,5 +80,16 @@ mod tests {
         let shown = table.to_string();
         let row = shown.lines().find(|line| line.starts_with("a ")).unwrap();
         assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["a", "ok", "MISSING"]);
+    }
+
+    #[test]
+    fn what_passed_is_counted_by_suite() {
+        let verdicts = |names: &[(&str, Verdict)]| {
+            names.iter().map(|(name, verdict)| ((*name).to_owned(), *verdict)).collect()
+        };
+        let local =
+            [("rest::a", Verdict::Passed), ("rest::b", Verdict::Passed), ("dav::a", Verdict::Skipped)];
+        let table = Table::new(vec![("local", verdicts(&local)), ("Spin", verdicts(&[local[0]]))]);
+        assert_eq!(table.passed(), BTreeMap::from([("dav", vec![0, 0]), ("rest", vec![2, 1])]));
     }
 }

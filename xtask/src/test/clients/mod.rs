@@ -17,7 +17,7 @@ use anyhow::{Context, Result, bail};
 use super::blackbox::{self, Running};
 use super::libtest::{Programs, Verdict, Verdicts, tally};
 use super::scratch::Scratch;
-use crate::setup::Clients;
+use crate::setup::{self, Clients};
 
 /// The longest that a client may take; none takes a tenth of it.
 const LIMIT_SECS: u32 = 240;
@@ -36,6 +36,13 @@ pub(super) fn on_local_s3(programs: &Programs, clients: &Clients, full: bool) ->
 pub(super) fn on_workerd(programs: &Programs, clients: &Clients, full: bool) -> Result<Verdicts> {
     let administrator = blackbox::template(programs)?;
     run_on(clients, &blackbox::start_workerd("clients", &administrator, None)?, full)
+}
+
+/// Runs the clients against the Spin components over an S3 bucket.
+pub(super) fn on_spin(programs: &Programs, clients: &Clients, full: bool) -> Result<Verdicts> {
+    let host = setup::spin_host()?;
+    let administrator = blackbox::spin_template(programs, &host)?;
+    run_on(clients, &blackbox::start_spin("clients", &host, &administrator)?, full)
 }
 
 fn run_on(clients: &Clients, running: &Running, full: bool) -> Result<Verdicts> {
