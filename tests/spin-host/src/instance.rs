@@ -150,10 +150,12 @@ impl WorkerState for Worker {
     }
 }
 
+type Sleep = Pin<Box<dyn Future<Output = ()> + Send + Sync>>;
+
 /// When an instance ends.
 pub struct Expiration {
     idle: Duration,
-    sleep: Option<(Instant, Pin<Box<dyn Future<Output = ()> + Send + Sync>>)>,
+    sleep: Option<(Instant, Sleep)>,
 }
 
 impl WorkerExpiration for Expiration {

@@ -148,7 +148,7 @@ fn run(
 ) -> Result<Found, Error> {
     let connection = lock(connection);
     let mut prepared = connection.prepare_cached(statement).map_err(io)?;
-    let columns: Vec<String> = prepared.column_names().into_iter().map(str::to_owned).collect();
+    let columns: Vec<String> = prepared.column_names().map(str::to_owned).collect();
     let parameters = parameters.into_iter().map(|value| match value {
         Value::Integer(number) => Stored::Integer(number),
         Value::Real(number) => Stored::Real(number),
