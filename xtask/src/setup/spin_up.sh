@@ -39,9 +39,10 @@ while :; do
 done
 tail -f -n +1 "$state/said" >&2 &
 sweeps=$!
-# What a cron job does where Spin is deployed.
+# What a cron job does where Spin is deployed. Where this script is killed, nothing goes on after it.
 (while sleep "$tick"; do
-    curl -sS -o /dev/null -X POST -H "x-ledge-jobs-secret: $secret" "$url/internal/jobs/run"
+    kill -0 $$ 2> /dev/null || { kill -9 $spin $sweeps; exit; }
+    curl -sS -o /dev/null -X POST -H "x-ledge-jobs-secret: $secret" "$url/internal/jobs/run" || :
 done) >&2 &
 sweeps="$sweeps $!"
 echo "{\"url\": \"$url\"}"
