@@ -8,8 +8,8 @@ use clap::Args;
 use ledge_core::doctor::{Examination, Report};
 use ledge_core::ports::Platform;
 use ledge_core::settings::Settings;
+use ledge_hosts::buckets::BucketSettings;
 use ledge_hosts::local;
-use ledge_hosts::s3::S3Settings;
 
 /// Examine the drive on this machine; it may be served meanwhile.
 ///
@@ -43,8 +43,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             "{} has no database; `ledge restore` brings one back from a dump",
             options.data.display()
         );
-        let bucket = S3Settings::read(|name| std::env::var(name).ok())?;
-        let ports = local::open(&options.data, Settings::default(), bucket.as_ref());
+        let buckets = BucketSettings::read(|name| std::env::var(name).ok())?;
+        let ports = local::open(&options.data, Settings::default(), &buckets);
         let ports = ports.context("can't open the drive")?;
         let report = examine(&ports, options.content).await?;
         let mut out = std::io::stdout().lock();
@@ -75,8 +75,11 @@ pub(crate) async fn examine<P: Platform>(platform: &P, content: bool) -> Result<
 
 /// Prints a report for people.
 pub(crate) fn tell(out: &mut impl Write, report: &Report) -> Result<()> {
-    let Report { objects, object_bytes, pages, blobs, nodes, content_bytes, faults, notes, findings } =
+    let Report { objects, object_bytes, pages, blobs, nodes, content_bytes, buckets, faults, notes, findings } =
         report;
+    for bucket in buckets {
+        writeln!(out, "bucket {}: {}", bucket.name, bucket.failure.as_deref().unwrap_or("works"))?;
+    }
     writeln!(out, "objects {objects} ({object_bytes} bytes), pages {pages}, blobs {blobs}, nodes {nodes}")?;
     if *content_bytes > 0 {
         writeln!(out, "content read {content_bytes} bytes")?;

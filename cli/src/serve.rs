@@ -13,8 +13,8 @@ use ledge_core::ids::JobId;
 use ledge_core::ports::{Db, Lane, Queue};
 use ledge_core::settings::Settings;
 use ledge_functions::Outcome;
+use ledge_hosts::buckets::BucketSettings;
 use ledge_hosts::local::{self, LocalPorts};
-use ledge_hosts::s3::S3Settings;
 use tokio::net::TcpListener;
 
 /// Serve the drive that lies in a folder of this machine.
@@ -48,8 +48,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 async fn serve(options: &Options) -> Result<()> {
     let settings = Settings::read(|name| std::env::var(name).ok())?;
-    let bucket = S3Settings::read(|name| std::env::var(name).ok())?;
-    let ports = local::open(&options.data, settings, bucket.as_ref())
+    let buckets = BucketSettings::read(|name| std::env::var(name).ok())?;
+    let ports = local::open(&options.data, settings, &buckets)
         .context("can't open the drive; does --data name a folder that you may write to?")?;
     // Before the first token is made: a start that fails must not have used up the one time it is shown.
     let listener = TcpListener::bind(options.listen).await.with_context(|| {

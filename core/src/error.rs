@@ -197,6 +197,12 @@ pub enum Unavailable {
         /// For the log, not for the client.
         cause: String,
     },
+    /// Content lies in a bucket that the configuration doesn't name, or not any more.
+    #[error("the bucket {name} isn't configured")]
+    BucketNotConfigured {
+        /// Its name.
+        name: String,
+    },
     /// Content that was found to be there already has been removed since.
     #[error("content that was found to be there already has been removed since")]
     SegmentsGone,
@@ -273,6 +279,9 @@ impl From<DbError> for Error {
 
 impl From<BucketError> for Error {
     fn from(error: BucketError) -> Self {
+        if let BucketError::NotConfigured(name) = error {
+            return Self::Unavailable(Unavailable::BucketNotConfigured { name });
+        }
         // An object that a row refers to and that isn't there is the bucket's fault, not the client's.
         Self::Unavailable(Unavailable::Bucket { cause: error.to_string() })
     }

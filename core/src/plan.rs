@@ -8,6 +8,22 @@ pub struct ReadPlan {
     slices: Vec<Slice>,
 }
 
+/// Where an object is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The bucket's name in the configuration; None: the default one.
+    pub bucket: Option<String>,
+    /// The object's key.
+    pub key: String,
+}
+
+impl<K: Into<String>> From<K> for Place {
+    /// In the default bucket.
+    fn from(key: K) -> Self {
+        Self { bucket: None, key: key.into() }
+    }
+}
+
 /// One piece of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Slice {
@@ -15,10 +31,10 @@ pub enum Slice {
     Inline(Vec<u8>),
     /// So many zeros: a hole.
     Zeros(u64),
-    /// A range of an object in the bucket.
+    /// A range of an object.
     Object {
-        /// The object's key.
-        key: String,
+        /// The object.
+        place: Place,
         /// The bytes wanted; never empty.
         range: Range<u64>,
     },
@@ -55,8 +71,8 @@ impl ReadPlan {
             return;
         }
         match (self.slices.last_mut(), slice) {
-            (Some(Slice::Object { key, range }), Slice::Object { key: next_key, range: next })
-                if *key == next_key && range.end == next.start =>
+            (Some(Slice::Object { place, range }), Slice::Object { place: next_place, range: next })
+                if *place == next_place && range.end == next.start =>
             {
                 range.end = next.end;
             }
@@ -106,7 +122,7 @@ mod tests {
     use super::*;
 
     fn object(key: &str, range: Range<u64>) -> Slice {
-        Slice::Object { key: key.to_owned(), range }
+        Slice::Object { place: key.into(), range }
     }
 
     #[test]
@@ -117,6 +133,17 @@ mod tests {
         }
         assert_eq!(plan.slices(), [object("a", 0..9), object("b", 9..10)]);
         assert_eq!((plan.len(), plan.bucket_reads()), (10, 2));
+    }
+
+    #[test]
+    fn the_same_key_in_two_buckets_is_two_objects() {
+        let mut plan = ReadPlan::default();
+        plan.push(object("a", 0..5));
+        plan.push(Slice::Object {
+            place: Place { bucket: Some("second".to_owned()), key: "a".to_owned() },
+            range: 5..9,
+        });
+        assert_eq!(plan.bucket_reads(), 2);
     }
 
     #[test]

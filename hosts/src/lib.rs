@@ -1,6 +1,7 @@
 //! The ports for each host. The target picks: `wasm32-unknown-unknown` is Cloudflare Workers, `wasm32-wasip2` is Spin, native
 //! is local. What can be any host's stands beside them.
 
+pub mod buckets;
 #[cfg(any(target_family = "wasm", test))]
 pub mod counted;
 #[cfg(not(target_family = "wasm"))]

@@ -18,8 +18,8 @@ use ledge_core::digest::Sha256;
 use ledge_core::ports::{Bucket, Host, Ports};
 use ledge_core::restore;
 use ledge_core::settings::Settings;
-use ledge_hosts::local::{InProcess, Local, Objects, Sqlite};
-use ledge_hosts::s3::S3Settings;
+use ledge_hosts::buckets::BucketSettings;
+use ledge_hosts::local::{InProcess, Local, LocalBuckets, Sqlite, open_buckets};
 
 use crate::doctor;
 
@@ -61,7 +61,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 async fn in_place(data: &Path, backup: Option<&str>) -> Result<()> {
     let place = data.join("ledge.db");
     must_be_unused(&place).await?;
-    let bucket = Objects::open(data, S3Settings::read(|name| std::env::var(name).ok())?.as_ref())?;
+    let bucket = open_buckets(data, &BucketSettings::read(|name| std::env::var(name).ok())?)?;
     let (index, db, scratch) = build(&bucket, backup, &data.join("restoring")).await?;
     restore::register(&db, &bucket).await?;
     let host = Local::new(bucket.clone());
@@ -99,7 +99,7 @@ async fn must_be_unused(place: &Path) -> Result<()> {
 }
 
 /// Builds the database in a folder of its own, which is emptied first.
-async fn build(bucket: &Objects, backup: Option<&str>, folder: &Path) -> Result<(Index, Sqlite, PathBuf)> {
+async fn build(bucket: &LocalBuckets, backup: Option<&str>, folder: &Path) -> Result<(Index, Sqlite, PathBuf)> {
     let index = restore::find(bucket, backup).await?;
     let parts = index.parts.len();
     eprintln!(
@@ -124,7 +124,7 @@ async fn build(bucket: &Objects, backup: Option<&str>, folder: &Path) -> Result<
 async fn as_sql(objects: &Path, backup: Option<&str>, sql: &Path) -> Result<()> {
     let scratch = sql.with_extension("restoring");
     remove_folder(&scratch)?;
-    let bucket = Objects::open(&scratch, None)?;
+    let bucket = open_buckets(&scratch, &BucketSettings::default())?;
     take_in(&bucket, objects).await?;
     let (index, db, _) = build(&bucket, backup, &scratch.join("database")).await?;
     restore::register(&db, &bucket).await?;
@@ -138,7 +138,7 @@ async fn as_sql(objects: &Path, backup: Option<&str>, sql: &Path) -> Result<()> 
 }
 
 /// Puts downloaded objects of dumps where a bucket has them.
-async fn take_in(bucket: &Objects, objects: &Path) -> Result<()> {
+async fn take_in(bucket: &LocalBuckets, objects: &Path) -> Result<()> {
     let meta = objects.join(META);
     let read = |path: &Path| -> Result<Vec<fs::DirEntry>> {
         let entries = fs::read_dir(path).and_then(Iterator::collect::<std::io::Result<_>>);

@@ -4,7 +4,7 @@
 //! triggers of the table. Renumbering or adding a migration changes [`SCHEMA`].
 
 /// The newest migration that these lists know. A database that is ahead isn't dumped: columns would be missing.
-pub const SCHEMA: u32 = 17;
+pub const SCHEMA: u32 = 18;
 
 /// A table that is dumped.
 #[derive(Debug, PartialEq, Eq)]
@@ -53,7 +53,14 @@ impl Key {
 const ID: &[Key] = &[Key::Text("id")];
 
 /// The tables in the order in which they are dumped and restored: what a row refers to comes before it.
-pub const TABLES: [Table; 11] = [
+pub const TABLES: [Table; 12] = [
+    Table {
+        name: "buckets",
+        key: &[Key::Number("n")],
+        columns: &["n", "name"],
+        left_out: &[],
+        undo: Undo::All,
+    },
     Table {
         name: "accounts",
         key: ID,
@@ -79,6 +86,7 @@ pub const TABLES: [Table; 11] = [
             "trash_days",
             "reserved_bytes",
             "append_window_secs",
+            "bucket",
         ],
         left_out: &[],
         undo: Undo::All,
@@ -180,7 +188,7 @@ pub const TABLES: [Table; 11] = [
     Table {
         name: "segments",
         key: &[Key::Number("id")],
-        columns: &["id", "key", "size_bytes"],
+        columns: &["id", "key", "size_bytes", "bucket"],
         // Whether it is needed shows when the pages are there.
         left_out: &["state", "state_at"],
         undo: Undo::Deleted,

@@ -12,7 +12,7 @@ use crate::ids::VersionId;
 use crate::ingest::{Old, inline_etag};
 use crate::manifest::edit::Manifest;
 use crate::manifest::{self, Extent, KeyedPage, PageRef, Parts, combine_crc32};
-use crate::plan::{ReadPlan, Slice};
+use crate::plan::{Place, ReadPlan, Slice};
 use crate::ports::{Bucket, Platform, Row, Rows, Statement, Timestamp};
 use crate::tree::{Address, walk};
 
@@ -124,7 +124,7 @@ macro_rules! pages {
         concat!(
             near!(),
             "select near.start, near.page, p.extents,
-                    (select json_group_array(json_array(s.id, s.key))
+                    (select json_group_array(json_array(s.id, s.key, (select name from buckets where n = s.bucket)))
                        from (select distinct json_extract(x.value, '$[0]') as id from json_each(p.extents) x) named
                       cross join segments s on s.id = named.id) as keys
                from near cross join pages p on p.id = near.page
@@ -275,9 +275,9 @@ impl Base {
     }
 
     /// Where a range of a segment lies that one of the loaded pages names.
-    pub(super) fn key(&self, segment: u64) -> Result<&str> {
-        let key = self.keyed.iter().find_map(|page| page.keys.get(&segment));
-        key.map(String::as_str).ok_or_else(|| Error::Internal(format!("segment {segment} has no row")))
+    pub(super) fn place(&self, segment: u64) -> Result<&Place> {
+        let place = self.keyed.iter().find_map(|page| page.keys.get(&segment));
+        place.ok_or_else(|| Error::Internal(format!("segment {segment} has no row")))
     }
 }
 
@@ -302,18 +302,19 @@ pub(super) async fn read_plan<P: Platform>(platform: &P, plan: ReadPlan, into: &
                 let count = usize::try_from(count).map_err(|_| Error::Busy)?;
                 into.resize(into.len().saturating_add(count), 0);
             }
-            Slice::Object { key, range } => {
-                into.extend_from_slice(&platform.bucket().get(&key, range).await?);
+            Slice::Object { place, range } => {
+                let bucket = platform.bucket_of(place.bucket.as_deref())?;
+                into.extend_from_slice(&bucket.get(&place.key, range).await?);
             }
         }
     }
     Ok(())
 }
 
-/// Reads a page with its extents and its segments' keys.
+/// Reads a page with its extents and where its segments are.
 pub(crate) fn keyed_page(row: &Row) -> Result<KeyedPage> {
-    let keys: HashMap<u64, String> =
-        manifest::from_json::<Vec<(u64, String)>>(row.text("keys")?)?.into_iter().collect();
+    let keys: Vec<(u64, String, Option<String>)> = manifest::from_json(row.text("keys")?)?;
+    let keys = keys.into_iter().map(|(segment, key, bucket)| (segment, Place { bucket, key })).collect();
     Ok(KeyedPage { start: row.unsigned("start")?, extents: manifest::from_json(row.text("extents")?)?, keys })
 }
 

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::ingest::{Chain, Chunked, Permit, Sources, Store, stream};
 use crate::manifest::edit::{MAX_CONTENT_BYTES, Spliced, spans, splice};
 use crate::manifest::{Extent, combine_crc32};
+use crate::plan::Place;
 use crate::ports::{Bucket, Platform, Upload};
 
 /// Where new bytes go.
@@ -182,9 +183,9 @@ async fn replace<P: Platform>(
             Spliced::Done(edited) => break edited,
             Spliced::Needs(missing) => {
                 for part in missing {
-                    let key = base.key(part.segment)?;
+                    let place = base.place(part.segment)?;
                     let crc32 =
-                        read_crc32(store.platform(), key, part.offset..part.offset + part.length).await?;
+                        read_crc32(store.platform(), place, part.offset..part.offset + part.length).await?;
                     let (segment, offset, length) = (part.segment, part.offset, part.length);
                     parts.add(Extent { segment, offset, length, crc32 });
                 }
@@ -209,12 +210,13 @@ async fn replace<P: Platform>(
 /// How much of a range is held in memory to know its CRC-32.
 const READ_BYTES: u64 = 1024 * 1024;
 
-async fn read_crc32<P: Platform>(platform: &P, key: &str, range: Range<u64>) -> Result<u32> {
+async fn read_crc32<P: Platform>(platform: &P, place: &Place, range: Range<u64>) -> Result<u32> {
+    let bucket = platform.bucket_of(place.bucket.as_deref())?;
     let mut hasher = crc32fast::Hasher::new();
     let mut at = range.start;
     while at < range.end {
         let end = range.end.min(at.saturating_add(READ_BYTES));
-        hasher.update(&platform.bucket().get(key, at..end).await?);
+        hasher.update(&bucket.get(&place.key, at..end).await?);
         at = end;
     }
     Ok(hasher.finalize())

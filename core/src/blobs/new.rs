@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::ids::BlobId;
 use crate::ingest::{Content, Ingest, NewChunk, NewSegment, Received, Store};
 use crate::manifest::{self, Extent, KeyedPage, PageRef};
-use crate::plan::ReadPlan;
+use crate::plan::{Place, ReadPlan};
 use crate::ports::{Platform, Statement, Timestamp};
 
 /// A blob that has no row yet.
@@ -120,8 +120,8 @@ impl NewBlob {
         Self { stored, ingest: store.opened().cloned(), ..Self::empty() }
     }
 
-    /// Plans a range that lies in new pages, or in what is in the row; `keys` are those of its segments.
-    pub(crate) fn plan(&self, range: Range<u64>, keys: &HashMap<u64, String>) -> Result<ReadPlan> {
+    /// Plans a range that lies in new pages, or in what is in the row; `keys` says where its segments are.
+    pub(crate) fn plan(&self, range: Range<u64>, keys: &HashMap<u64, Place>) -> Result<ReadPlan> {
         let Layout::Paged { pages, .. } = &self.layout else {
             return Err(Error::Internal("content in a row isn't read back".to_owned()));
         };

@@ -53,10 +53,10 @@ fn split(slice: Slice, at: u64) -> (Slice, Option<Slice>) {
             (Slice::Inline(bytes), Some(Slice::Inline(rest)))
         }
         Slice::Zeros(count) => (Slice::Zeros(at), Some(Slice::Zeros(count - at))),
-        Slice::Object { key, range } => {
+        Slice::Object { place, range } => {
             let middle = range.start + at;
-            let now = Slice::Object { key: key.clone(), range: range.start..middle };
-            (now, Some(Slice::Object { key, range: middle..range.end }))
+            let now = Slice::Object { place: place.clone(), range: range.start..middle };
+            (now, Some(Slice::Object { place, range: middle..range.end }))
         }
     }
 }

@@ -38,12 +38,12 @@ pub(crate) fn segments(
     now: Timestamp,
 ) -> Result<Vec<Statement>> {
     let state = |segment: &NewSegment| if named.contains(&segment.id) { "live" } else { "doomed" };
-    let rows = segments.iter().map(|segment| (segment.id, &segment.key, segment.size_bytes, state(segment)));
+    let rows = segments.iter().map(|segment| (segment.id, &segment.key, segment.size_bytes, state(segment), segment.bucket));
     for_each_piece(rows, |json| {
         Statement::new(
-            "insert into segments (id, key, size_bytes, state, state_at)
+            "insert into segments (id, key, size_bytes, state, bucket, state_at)
              select json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'),
-                    json_extract(value, '$[3]'), ?2
+                    json_extract(value, '$[3]'), json_extract(value, '$[4]'), ?2
                from json_each(?1)",
         )
         .bind(json)

@@ -13,7 +13,8 @@ const LIMIT_BYTES: u64 = 32 << 20;
 /// Reads the next segment that is in use; it, while there are more.
 pub(super) async fn look<P: Platform>(platform: &P, after: u64, report: &mut Report) -> Result<Option<u64>> {
     let next =
-        Statement::new("select id, key, size_bytes, state from segments where id > ?1 order by id limit 1")
+        Statement::new("select id, key, size_bytes, state, (select b.name from buckets b where b.n = segments.bucket) as bucket
+           from segments where id > ?1 order by id limit 1")
             .bind(after);
     let of_next = "(select id from segments where id > ?1 order by id limit 1)";
     let chunks = Statement::new(format!(
@@ -40,7 +41,9 @@ pub(super) async fn look<P: Platform>(platform: &P, after: u64, report: &mut Rep
         report.add(Kind::NotChecked, format!("{key}: {size_bytes} bytes are too many to be read at once"));
         return Ok(Some(id));
     }
-    let bytes = match platform.bucket().get(key, 0..size_bytes).await {
+    // Where its bucket isn't configured, that has been told.
+    let Ok(bucket) = platform.bucket_of(segment.text_or_null("bucket")?) else { return Ok(Some(id)) };
+    let bytes = match bucket.get(key, 0..size_bytes).await {
         Ok(bytes) => bytes,
         // The listing has told.
         Err(BucketError::NotFound(_) | BucketError::OutOfRange(_)) => return Ok(Some(id)),

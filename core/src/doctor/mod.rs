@@ -6,6 +6,7 @@
 
 mod ask;
 mod blobs;
+mod buckets;
 mod content;
 mod counters;
 mod nodes;
@@ -14,7 +15,8 @@ mod pages;
 mod report;
 
 pub use ask::ask;
-pub use report::{Finding, Kind, Report};
+pub use buckets::DEFAULT;
+pub use report::{BucketHealth, Finding, Kind, Report};
 
 use serde::{Deserialize, Serialize};
 
@@ -36,8 +38,13 @@ pub struct Examination {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "look_at", rename_all = "snake_case")]
 enum Next {
-    /// The bucket's listing, beside the rows of segments.
+    /// Each bucket, and whether it works.
+    Buckets,
+    /// A bucket's listing, beside the rows of segments.
     Objects {
+        /// The bucket's name; None: the default one.
+        #[serde(default)]
+        bucket: Option<String>,
         /// The listing's cursor.
         cursor: Option<String>,
         /// The last key that was looked at.
@@ -70,8 +77,7 @@ enum Next {
 impl Examination {
     /// Begins one. With `content`, every stored byte is read and its checksums compared.
     pub fn new(content: bool) -> Self {
-        let next = Next::Objects { cursor: None, after: String::new() };
-        Self { next: Some(next), content, report: Report::default() }
+        Self { next: Some(Next::Buckets), content, report: Report::default() }
     }
 
     /// Whether all has been looked at.
@@ -82,6 +88,7 @@ impl Examination {
     /// What is being looked at, for people who wait.
     pub fn at(&self) -> &'static str {
         match self.next {
+            Some(Next::Buckets) => "buckets",
             Some(Next::Objects { .. }) => "objects",
             Some(Next::Pages { .. }) => "pages",
             Some(Next::Blobs { .. }) => "blobs",
@@ -100,12 +107,18 @@ impl Examination {
         let report = &mut self.report;
         self.next = match &self.next {
             None => None,
-            Some(Next::Objects { cursor, after }) => {
-                let next = objects::look(platform, cursor.as_deref(), after, report).await?;
-                Some(next.map_or(Next::Pages { after: 0 }, |(cursor, after)| Next::Objects {
-                    cursor: Some(cursor),
-                    after,
-                }))
+            Some(Next::Buckets) => {
+                buckets::look(platform, report).await?;
+                Some(next_listing(None, report))
+            }
+            Some(Next::Objects { bucket, cursor, after }) => {
+                let name = bucket.as_deref();
+                match objects::look(platform, name, cursor.as_deref(), after, report).await? {
+                    Some((cursor, after)) => {
+                        Some(Next::Objects { bucket: bucket.clone(), cursor: Some(cursor), after })
+                    }
+                    None => Some(next_listing(Some(name.unwrap_or(DEFAULT)), report)),
+                }
             }
             Some(Next::Pages { after }) => {
                 let next = pages::look(platform, *after, report).await?;
@@ -128,5 +141,19 @@ impl Examination {
             }
         };
         Ok(())
+    }
+}
+
+/// The listing of the next bucket that works and is used, behind that one; the default one comes first. Behind all of them, pages.
+fn next_listing(behind: Option<&str>, report: &Report) -> Next {
+    let at = behind.and_then(|name| report.buckets.iter().position(|bucket| bucket.name == name));
+    let rest = report.buckets.iter().skip(at.map_or(0, |at| at + 1));
+    match rest.into_iter().find(|bucket| bucket.works && bucket.is_used) {
+        Some(bucket) => Next::Objects {
+            bucket: Some(bucket.name.clone()).filter(|name| name != DEFAULT),
+            cursor: None,
+            after: String::new(),
+        },
+        None => Next::Pages { after: 0 },
     }
 }

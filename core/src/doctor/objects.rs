@@ -15,14 +15,30 @@ const SEGMENTS: &str = "ledge/seg/";
 /// Behind every key of a segment: `0` follows `/`.
 const BEHIND_SEGMENTS: &str = "ledge/seg0";
 
-/// Looks at one page of the listing; where the next one begins.
+/// A bucket, and what it is called; None: the default one.
+struct Named<'a, B> {
+    bucket: &'a B,
+    name: Option<&'a str>,
+}
+
+impl<B> Named<'_, B> {
+    /// A key, with the bucket where that isn't the default one.
+    fn show(&self, key: &str) -> String {
+        self.name.map_or_else(|| key.to_owned(), |name| format!("{name}:{key}"))
+    }
+}
+
+/// Looks at one page of the listing of a bucket that is configured; where the next one begins.
 pub(super) async fn look<P: Platform>(
     platform: &P,
+    name: Option<&str>,
     cursor: Option<&str>,
     after: &str,
     report: &mut Report,
 ) -> Result<Option<(String, String)>> {
-    let page = platform.bucket().list(ALL, cursor).await?;
+    let bucket = platform.bucket_of(name)?;
+    let page = bucket.list(ALL, cursor).await?;
+    let bucket = Named { bucket: &bucket, name };
     let last = page.objects.last().map_or(after, |object| object.key.as_str()).to_owned();
     report.objects += page.objects.len() as u64;
     report.object_bytes += page.objects.iter().map(|object| object.size_bytes).sum::<u64>();
@@ -30,20 +46,21 @@ pub(super) async fn look<P: Platform>(
     let (segments, other): (Vec<&Listed>, Vec<&Listed>) =
         page.objects.iter().partition(|object| object.key.starts_with(SEGMENTS));
     if to > from {
-        compare(platform, from, to.min(BEHIND_SEGMENTS), &segments, report).await?;
+        compare(platform, &bucket, from, to.min(BEHIND_SEGMENTS), &segments, report).await?;
     }
-    others(platform, &other, report).await?;
+    others(platform, &bucket, &other, report).await?;
     Ok(page.next.map(|next| (next, last)))
 }
 
-async fn compare<P: Platform>(
+async fn compare<P: Platform, B: Bucket>(
     platform: &P,
+    bucket: &Named<'_, B>,
     from: &str,
     to: &str,
     listed: &[&Listed],
     report: &mut Report,
 ) -> Result<()> {
-    let rows = read(platform.db(), from, to, listed).await?;
+    let rows = read(platform.db(), bucket.name, from, to, listed).await?;
     let mut objects: HashMap<&str, u64> =
         listed.iter().map(|object| (object.key.as_str(), object.size_bytes)).collect();
     for row in &rows.segments {
@@ -52,11 +69,11 @@ async fn compare<P: Platform>(
             Some(listed) if listed == size_bytes => {}
             Some(listed) => {
                 report
-                    .add(Kind::WrongSize, format!("{key} has {listed} bytes, and its row says {size_bytes}"));
+                    .add(Kind::WrongSize, format!("{} has {listed} bytes, and its row says {size_bytes}", bucket.show(key)));
             }
             // Stored after the listing was read, perhaps; of what is on its way out, nobody cares.
-            None if row.integer("needed")? == 1 && !is_there(platform, key, size_bytes).await? => {
-                report.add(Kind::MissingObject, format!("{key}, of {size_bytes} bytes, isn't in the bucket"));
+            None if row.integer("needed")? == 1 && !is_there(bucket.bucket, key, size_bytes).await? => {
+                report.add(Kind::MissingObject, format!("{}, of {size_bytes} bytes, isn't in the bucket", bucket.show(key)));
             }
             None => {}
         }
@@ -64,8 +81,8 @@ async fn compare<P: Platform>(
     for (key, size_bytes) in objects {
         let is_uploading = ingest_of(key).is_some_and(|ingest| rows.ingests.contains(ingest));
         // Removed after the listing was read, perhaps.
-        if !is_uploading && is_there(platform, key, size_bytes).await? {
-            report.add(Kind::UnknownObject, format!("{key}, of {size_bytes} bytes, is known to no row"));
+        if !is_uploading && is_there(bucket.bucket, key, size_bytes).await? {
+            report.add(Kind::UnknownObject, format!("{}, of {size_bytes} bytes, is known to no row", bucket.show(key)));
         }
     }
     Ok(())
@@ -77,17 +94,19 @@ struct Rows {
 }
 
 /// In one batch: an upload's objects belong to its ingest, or, once it is committed, to segments.
-async fn read<D: Db>(db: &D, from: &str, to: &str, listed: &[&Listed]) -> Result<Rows> {
+async fn read<D: Db>(db: &D, bucket: Option<&str>, from: &str, to: &str, listed: &[&Listed]) -> Result<Rows> {
     // The index has 48 bits of each key, which begin behind `ledge/seg/`.
     let segments = Statement::new(
         "select s.key, s.size_bytes,
                 s.state = 'live' or (s.state = 'doomed' and exists (select 1 from chunks c where c.segment = s.id)) as needed
            from segments s
-          where substr(s.key, 11, 12) between substr(?1, 11, 12) and ?3 and s.key > ?1 and s.key <= ?2",
+          where substr(s.key, 11, 12) between substr(?1, 11, 12) and ?3 and s.key > ?1 and s.key <= ?2
+            and s.bucket is (select n from buckets where name = ?4)",
     )
     .bind(from)
     .bind(to)
-    .bind(to.strip_prefix(SEGMENTS).map_or("~", |rest| rest.get(..12).unwrap_or(rest)));
+    .bind(to.strip_prefix(SEGMENTS).map_or("~", |rest| rest.get(..12).unwrap_or(rest)))
+    .bind(bucket);
     let mut keys: Vec<&str> = listed.iter().filter_map(|object| ingest_of(&object.key)).collect();
     keys.dedup();
     let ingests =
@@ -105,8 +124,8 @@ fn ingest_of(key: &str) -> Option<&str> {
 }
 
 /// Asks the bucket itself, for its last byte.
-async fn is_there<P: Platform>(platform: &P, key: &str, size_bytes: u64) -> Result<bool> {
-    match platform.bucket().get(key, size_bytes.saturating_sub(1)..size_bytes).await {
+async fn is_there<B: Bucket>(bucket: &B, key: &str, size_bytes: u64) -> Result<bool> {
+    match bucket.get(key, size_bytes.saturating_sub(1)..size_bytes).await {
         Ok(_) => Ok(true),
         Err(BucketError::NotFound(_) | BucketError::OutOfRange(_)) => Ok(false),
         Err(error) => Err(error.into()),
@@ -114,7 +133,10 @@ async fn is_there<P: Platform>(platform: &P, key: &str, size_bytes: u64) -> Resu
 }
 
 /// Objects that aren't segments: of dumps, or nobody's.
-async fn others<P: Platform>(platform: &P, listed: &[&Listed], report: &mut Report) -> Result<()> {
+async fn others<P: Platform, B: Bucket>(
+    platform: &P,
+    bucket: &Named<'_, B>,
+    listed: &[&Listed], report: &mut Report) -> Result<()> {
     let dump_of = |object: &Listed| {
         object.key.strip_prefix(META).and_then(|rest| rest.split('/').next()).map(str::to_owned)
     };
@@ -126,11 +148,11 @@ async fn others<P: Platform>(platform: &P, listed: &[&Listed], report: &mut Repo
     let known: HashSet<&str> = rows.iter().map(|row| row.text("id")).collect::<Result<_, _>>()?;
     for object in listed {
         if !dump_of(object).is_some_and(|dump| known.contains(dump.as_str()))
-            && is_there(platform, &object.key, object.size_bytes).await?
+            && is_there(bucket.bucket, &object.key, object.size_bytes).await?
         {
             report.add(
                 Kind::UnknownObject,
-                format!("{}, of {} bytes, is known to no row", object.key, object.size_bytes),
+                format!("{}, of {} bytes, is known to no row", bucket.show(&object.key), object.size_bytes),
             );
         }
     }

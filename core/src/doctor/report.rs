@@ -20,12 +20,28 @@ pub struct Report {
     pub nodes: u64,
     /// Bytes of content that were read.
     pub content_bytes: u64,
+    /// Each bucket, the default one first.
+    #[serde(default)]
+    pub buckets: Vec<BucketHealth>,
     /// What is wrong: a file can't be read, or a number isn't right.
     pub faults: u64,
     /// What costs space only.
     pub notes: u64,
     /// The first of both.
     pub findings: Vec<Finding>,
+}
+
+/// How a bucket is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BucketHealth {
+    /// Its name in the configuration; `default` for the default one.
+    pub name: String,
+    /// Whether it can be listed and, if it is the default of a space, written, read and deleted from.
+    pub works: bool,
+    /// Whether segments may lie in it: it is the default one, or a space has chosen it some time.
+    pub is_used: bool,
+    /// What of that failed first; null: nothing.
+    pub failure: Option<String>,
 }
 
 /// One thing that was found.
@@ -55,6 +71,8 @@ pub enum Kind {
     WrongCounter,
     /// Content has another checksum than is known of it.
     DamagedContent,
+    /// A bucket can't be used: what lies in it can't be read, or nothing can be stored.
+    BrokenBucket,
     /// An object that no row knows. It costs space only.
     UnknownObject,
     /// Something wasn't looked at.

@@ -217,7 +217,7 @@ macro_rules! pages {
         concat!(
             walk!(),
             "select at.start, p.extents, case when at.page = 0 then (select tail from blobs where id = at.blob) end as tail,
-            (select json_group_array(json_array(s.id, s.key))
+            (select json_group_array(json_array(s.id, s.key, (select name from buckets where n = s.bucket)))
                from (select distinct json_extract(x.value, '$[0]') as id from json_each(p.extents) x) named
                cross join segments s on s.id = named.id) as keys,
             at.start = 0 and at.stop = at.size_bytes and exists (

@@ -49,14 +49,35 @@ pub(crate) struct Ingest {
     pub(crate) key: String,
     /// When it counts as abandoned.
     pub(crate) expires_at: Timestamp,
+    /// Where its segments go; None: into the default bucket.
+    pub(crate) bucket: Option<BucketRow>,
+}
+
+/// A bucket that isn't the default one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BucketRow {
+    /// Its row: what segments refer to.
+    pub(crate) n: i64,
+    /// Its name in the configuration.
+    pub(crate) name: String,
+}
+
+/// What [`Ingest::read`] reads of a row of `ingests`.
+macro_rules! returned {
+    () => {
+        " returning id, key, expires_at, bucket,
+                    (select b.name from buckets b where b.n = ingests.bucket) as bucket_name"
+    };
 }
 
 impl Ingest {
     /// Opens an ingest, if the token may write to the space; returns the row that [`Ingest::read`] understands.
     pub(crate) fn open(host: &impl Host, token: &Token, space: &SpaceId, now: Timestamp) -> Statement {
         Statement::new(format!(
-            "insert into ingests (key, space_id, expires_at) select ?4, ?2, ?5 where {} returning id, key, expires_at",
-            crate::auth::STILL_UPLOADS
+            "insert into ingests (key, space_id, expires_at, bucket)
+             select ?4, ?2, ?5, (select bucket from spaces where id = ?2) where {}{}",
+            crate::auth::STILL_UPLOADS,
+            returned!()
         ))
         .bind(token.hash().to_string())
         .bind(space)
@@ -65,13 +86,15 @@ impl Ingest {
         .bind(now.plus_secs(TTL_SECS))
     }
 
-    /// Opens an ingest for what the drive stores itself, in no space of its own.
-    pub(crate) fn open_for_repack(host: &impl Host, expires_at: Timestamp) -> Statement {
-        Statement::new(
-            "insert into ingests (key, space_id, expires_at) values (?1, '', ?2) returning id, key, expires_at",
-        )
+    /// Opens an ingest for what the drive stores itself, in no space of its own, in that bucket.
+    pub(crate) fn open_for_repack(host: &impl Host, expires_at: Timestamp, bucket: Option<i64>) -> Statement {
+        Statement::new(concat!(
+            "insert into ingests (key, space_id, expires_at, bucket) values (?1, '', ?2, ?3)",
+            returned!()
+        ))
         .bind(random_key(host))
         .bind(expires_at)
+        .bind(bucket)
     }
 
     /// Reads the row of [`Ingest::open`].
@@ -80,7 +103,16 @@ impl Ingest {
             id: row.unsigned("id")?,
             key: row.text("key")?.to_owned(),
             expires_at: Timestamp(row.integer("expires_at")?),
+            bucket: match (row.integer_or_null("bucket")?, row.text_or_null("bucket_name")?) {
+                (Some(n), Some(name)) => Some(BucketRow { n, name: name.to_owned() }),
+                _ => None,
+            },
         })
+    }
+
+    /// The name of the bucket that its segments go into.
+    pub(crate) fn bucket_name(&self) -> Option<&str> {
+        self.bucket.as_ref().map(|bucket| bucket.name.as_str())
     }
 
     /// Whether a segment may still be put: what arrives after the sweep has looked would be lost from sight.

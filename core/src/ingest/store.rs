@@ -11,6 +11,7 @@ use crate::delta::pack::Claimed;
 use crate::digest::Sha256;
 use crate::error::{Error, Result};
 use crate::manifest::{Extent, Extents, HOLE, combine_crc32, crc32_of_zeros};
+use crate::plan::Place;
 use crate::ports::{Bucket, BucketError, Host, Platform, Statement};
 
 /// A segment that has been put and has no row yet.
@@ -22,6 +23,8 @@ pub(crate) struct NewSegment {
     pub(crate) key: String,
     /// Its size.
     pub(crate) size_bytes: u64,
+    /// The bucket's row; None: the default one.
+    pub(crate) bucket: Option<i64>,
 }
 
 /// A chunk that the space didn't know.
@@ -43,8 +46,8 @@ pub(crate) struct Store<'a, P> {
     chunks: Vec<NewChunk>,
     /// Chunks so far: content that repeats itself is stored once.
     own: HashMap<Sha256, Extent>,
-    /// Keys of the segments that they are in.
-    keys: HashMap<u64, String>,
+    /// Where the segments are that they are in.
+    keys: HashMap<u64, Place>,
     content: Chunked,
 }
 
@@ -162,8 +165,13 @@ impl<'a, P: Platform> Store<'a, P> {
         if !bytes.is_empty() {
             let sha256 = self.platform.host().sha256(bytes).await;
             self.put_segment(&ingest, &key, bytes, sha256).await?;
-            self.keys.insert(segment, key.clone());
-            self.segments.push(NewSegment { id: segment, key, size_bytes: packed as u64 });
+            let bucket = ingest.bucket.as_ref();
+            self.keys.insert(
+                segment,
+                Place { bucket: bucket.map(|bucket| bucket.name.clone()), key: key.clone() },
+            );
+            let (size_bytes, bucket) = (packed as u64, bucket.map(|bucket| bucket.n));
+            self.segments.push(NewSegment { id: segment, key, size_bytes, bucket });
         }
         Ok(())
     }
@@ -171,7 +179,7 @@ impl<'a, P: Platform> Store<'a, P> {
     /// Puts a segment, and once more where that failed: the same bytes under the same key, whether they arrived or not.
     /// A bucket fails now and then, and an upload is too much to begin again for it.
     async fn put_segment(&self, ingest: &Ingest, key: &str, bytes: &[u8], sha256: Sha256) -> Result<()> {
-        let bucket = self.platform.bucket();
+        let bucket = self.platform.bucket_of(ingest.bucket_name())?;
         ingest.may_put(self.platform.host().now())?;
         match bucket.put(key, bytes, sha256).await {
             Err(BucketError::Unavailable(_) | BucketError::Damaged(_)) => {
@@ -194,7 +202,8 @@ impl<'a, P: Platform> Store<'a, P> {
             "update chunks set seen_at = ?3
               where space = ?1 and hash in (select value from json_each(?2))
                 and exists (select 1 from segments s where s.id = chunks.segment and s.state <> 'deleting')
-             returning hash, segment, offset, length, (select s.key from segments s where s.id = segment) as key",
+             returning hash, segment, offset, length, (select s.key from segments s where s.id = segment) as key,
+                    (select b.name from segments s cross join buckets b on b.n = s.bucket where s.id = segment) as bucket",
         )
         .bind(self.space_key)
         .bind(hashes.to_string())
@@ -213,7 +222,8 @@ impl<'a, P: Platform> Store<'a, P> {
             };
             if extent.length == piece.length() {
                 known.insert(piece.hash, extent);
-                self.keys.insert(extent.segment, row.text("key")?.to_owned());
+                let bucket = row.text_or_null("bucket")?.map(str::to_owned);
+                self.keys.insert(extent.segment, Place { bucket, key: row.text("key")?.to_owned() });
             }
         }
         Ok(known)
@@ -240,8 +250,8 @@ impl<'a, P: Platform> Store<'a, P> {
         (&self.segments, &self.chunks)
     }
 
-    /// The key of a segment that the content refers to.
-    pub(crate) fn keys(&self) -> &HashMap<u64, String> {
+    /// Where the segments are that the content refers to.
+    pub(crate) fn keys(&self) -> &HashMap<u64, Place> {
         &self.keys
     }
 

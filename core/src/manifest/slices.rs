@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::{Extent, HOLE};
 use crate::error::{Error, Result};
-use crate::plan::{ReadPlan, Slice};
+use crate::plan::{Place, ReadPlan, Slice};
 
 /// A page as a read needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,8 +14,8 @@ pub struct KeyedPage {
     pub start: u64,
     /// Its extents.
     pub extents: Vec<Extent>,
-    /// The bucket key of each segment that they name.
-    pub keys: HashMap<u64, String>,
+    /// Where each segment is that they name.
+    pub keys: HashMap<u64, Place>,
 }
 
 /// Plans the bytes `range` of a blob. `pages` are those that the range touches, in order.
@@ -47,11 +47,11 @@ fn slice(page: &KeyedPage, extent: &Extent, within: Range<u64>) -> Result<Slice>
     if extent.segment == HOLE {
         return Ok(Slice::Zeros(within.end - within.start));
     }
-    let key = page
+    let place = page
         .keys
         .get(&extent.segment)
         .ok_or_else(|| Error::Internal(format!("segment {} has no row", extent.segment)))?;
-    Ok(Slice::Object { key: key.clone(), range: extent.offset + within.start..extent.offset + within.end })
+    Ok(Slice::Object { place: place.clone(), range: extent.offset + within.start..extent.offset + within.end })
 }
 
 fn gap(at: u64) -> Error {
@@ -78,8 +78,8 @@ mod tests {
         let of = |slice: &Slice| match slice {
             Slice::Inline(bytes) => bytes.clone(),
             Slice::Zeros(count) => vec![0; *count as usize],
-            Slice::Object { key, range } => content(&[Extent {
-                segment: key.parse().unwrap(),
+            Slice::Object { place, range } => content(&[Extent {
+                segment: place.key.parse().unwrap(),
                 offset: range.start,
                 length: range.end - range.start,
                 crc32: 0,
@@ -96,7 +96,7 @@ mod tests {
                 let page = KeyedPage {
                     start,
                     extents: chunk.to_vec(),
-                    keys: chunk.iter().map(|e| (e.segment, e.segment.to_string())).collect(),
+                    keys: chunk.iter().map(|e| (e.segment, e.segment.to_string().into())).collect(),
                 };
                 start += chunk.iter().map(|e| e.length).sum::<u64>();
                 page

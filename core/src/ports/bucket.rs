@@ -75,6 +75,22 @@ impl fmt::Debug for Presigned {
     }
 }
 
+/// The default bucket, with others beside it that the configuration names.
+///
+/// # Contract
+/// - All calls of [`Bucket`] are about the default one.
+/// - What [`Buckets::named`] gives is good for as long as the platform; asking for it asks nothing of the bucket.
+pub trait Buckets: Bucket {
+    /// One of the others.
+    type Named: Bucket;
+
+    /// The bucket that the configuration calls so; None where it names none so.
+    fn named(&self, name: &str) -> Option<Self::Named>;
+
+    /// The names of all but the default one, in order.
+    fn names(&self) -> Vec<String>;
+}
+
 /// One page of a listing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ListPage {
@@ -105,6 +121,9 @@ pub enum BucketError {
     /// The bytes that arrived are not the ones that were sent.
     #[error("object {0} arrived damaged")]
     Damaged(String),
+    /// The configuration has no bucket of this name.
+    #[error("the bucket {0} isn't configured")]
+    NotConfigured(String),
     /// The bucket can't be reached, or refused. A `put` may have taken effect.
     #[error("the bucket is unavailable: {0}")]
     Unavailable(String),
@@ -129,5 +148,17 @@ impl<T: Bucket> Bucket for &T {
 
     fn presign(&self, key: &str, direct: &Direct<'_>) -> Option<Presigned> {
         (**self).presign(key, direct)
+    }
+}
+
+impl<T: Buckets> Buckets for &T {
+    type Named = T::Named;
+
+    fn named(&self, name: &str) -> Option<T::Named> {
+        (**self).named(name)
+    }
+
+    fn names(&self) -> Vec<String> {
+        (**self).names()
     }
 }

@@ -10,7 +10,7 @@ mod host;
 mod queue;
 mod upload;
 
-pub use bucket::{Bucket, BucketError, Direct, ListPage, Listed, PRESIGNED_SECS, Presigned};
+pub use bucket::{Bucket, BucketError, Buckets, Direct, ListPage, Listed, PRESIGNED_SECS, Presigned};
 pub use db::{Db, DbError, Row, Rows, Statement, Value};
 pub use host::{Host, Timestamp};
 pub use queue::{Lane, Queue, QueueError};
@@ -19,13 +19,17 @@ pub use upload::{Upload, UploadError};
 use std::rc::Rc;
 
 use crate::settings::Settings;
+use crate::wrappers::Either;
+
+/// The default bucket, or another one.
+pub type One<'a, B> = Either<&'a B, <B as Buckets>::Named>;
 
 /// One host's four ports under one name, so that a use case has a single type parameter.
 pub trait Platform {
     /// Metadata.
     type Db: Db;
     /// Content.
-    type Bucket: Bucket;
+    type Bucket: Buckets;
     /// Wake-ups for background work.
     type Queue: Queue;
     /// Clock, randomness, hashing, spawning, response bodies.
@@ -33,7 +37,7 @@ pub trait Platform {
 
     /// The database.
     fn db(&self) -> &Self::Db;
-    /// The bucket.
+    /// The default bucket.
     fn bucket(&self) -> &Self::Bucket;
     /// The queue.
     fn queue(&self) -> &Self::Queue;
@@ -41,6 +45,16 @@ pub trait Platform {
     fn host(&self) -> &Self::Host;
     /// What the operator has set.
     fn settings(&self) -> &Rc<Settings>;
+
+    /// The bucket of that name; the default one, where there is none.
+    ///
+    /// # Errors
+    /// [`BucketError::NotConfigured`].
+    fn bucket_of(&self, name: Option<&str>) -> Result<One<'_, Self::Bucket>, BucketError> {
+        let Some(name) = name else { return Ok(Either::Left(self.bucket())) };
+        let named = self.bucket().named(name);
+        named.map(Either::Right).ok_or_else(|| BucketError::NotConfigured(name.to_owned()))
+    }
 }
 
 /// The plain way to make a [`Platform`]: the values side by side.
@@ -58,7 +72,7 @@ pub struct Ports<D, B, Q, H> {
     pub settings: Rc<Settings>,
 }
 
-impl<D: Db, B: Bucket, Q: Queue, H: Host> Platform for Ports<D, B, Q, H> {
+impl<D: Db, B: Buckets, Q: Queue, H: Host> Platform for Ports<D, B, Q, H> {
     type Db = D;
     type Bucket = B;
     type Queue = Q;

@@ -4,6 +4,8 @@
 //! `deleting` from then on; no look-up finds it, no commit may name it, and it never goes back. Then the object goes, and
 //! the rows last. Whoever is cut off in between left it `deleting`: such segments come first in the next step.
 
+use std::collections::BTreeMap;
+
 use super::Limits;
 use crate::error::Result;
 use crate::manifest;
@@ -26,8 +28,11 @@ pub(super) struct Deleted {
 /// The doomed segments whose time may have come. `state <> 'live'` is what the index is about.
 macro_rules! due {
     () => {
-        "(select id from segments where state <> 'live' and state = 'doomed' and state_at <= ?1
-           order by state_at limit ?2)"
+        concat!(
+            "(select id from segments where state <> 'live' and state = 'doomed' and state_at <= ?1 and ",
+            configured!("?3"),
+            " order by state_at limit ?2)"
+        )
     };
 }
 
@@ -54,26 +59,35 @@ const BEGIN: &str = concat!(
           and not exists (select 1 from chunks c where c.segment = segments.id and c.seen_at > ?1)"
 );
 
-const BEGUN: &str = "select id, key, size_bytes from segments where state <> 'live' and state = 'deleting'
-  order by state_at limit ?1";
+const BEGUN: &str = concat!(
+    "select id, key, size_bytes, (select b.name from buckets b where b.n = segments.bucket) as bucket
+       from segments where state <> 'live' and state = 'deleting' and ",
+    configured!("?2"),
+    " order by state_at limit ?1"
+);
 
-/// Deletes segments whose grace is over. Two round trips, and one bucket operation for up to 1,000 objects.
+/// Deletes segments whose grace is over, in buckets that are configured. Two round trips, and one bucket operation for up
+/// to 1,000 objects of a bucket.
 pub(super) async fn delete<P: Platform>(platform: &P, limits: &Limits) -> Result<Deleted> {
     let over = over(platform);
-    let on_due = |sql: &'static str| Statement::new(sql).bind(over).bind(limits.deleted);
-    let begun = Statement::new(BEGUN).bind(limits.deleted);
+    let names = super::names(platform)?;
+    let on_due = |sql: &'static str| Statement::new(sql).bind(over).bind(limits.deleted).bind(names.as_str());
+    let begun = Statement::new(BEGUN).bind(limits.deleted).bind(names.as_str());
     let batch = vec![on_due(KEEP), on_due(POSTPONE), on_due(BEGIN), begun];
     let rows = platform.db().write(batch).await?.pop().unwrap_or_default();
     if rows.is_empty() {
         return Ok(Deleted { segments: 0, bytes: 0, more: false });
     }
-    let keys = super::texts(&rows, "key")?;
-    platform.bucket().delete(&keys).await?;
+    let mut by_bucket: BTreeMap<Option<&str>, Vec<String>> = BTreeMap::new();
     let mut ids = Vec::with_capacity(rows.len());
     let mut bytes = 0;
     for row in &rows {
+        by_bucket.entry(row.text_or_null("bucket")?).or_default().push(row.text("key")?.to_owned());
         ids.push(row.unsigned("id")?);
         bytes += row.unsigned("size_bytes")?;
+    }
+    for (bucket, keys) in by_bucket {
+        platform.bucket_of(bucket)?.delete(&keys).await?;
     }
     let ids = manifest::to_json(&ids)?;
     let forget = |sql: &'static str| Statement::new(sql).bind(ids.as_str());

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use super::{Limits, without_row};
+use super::{Limits, names, without_row};
 use crate::error::Result;
 use crate::ingest;
 use crate::ports::{Bucket, Db, Host, Platform, Statement};
@@ -36,20 +36,23 @@ pub struct Emptied {
     pub rest: Option<String>,
 }
 
-/// Removes what expired ingests have stored. Two round trips, and for each ingest one more and two bucket operations
+/// Removes what expired ingests have stored, in buckets that are configured. Two round trips, and for each ingest one more and two bucket operations
 /// for 1,000 objects.
 pub(super) async fn expire<P: Platform>(
     platform: &P,
     rest: Option<&(u64, String)>,
     limits: &Limits,
 ) -> Result<Discarded> {
-    let expired = Statement::new(
+    let expired = Statement::new(concat!(
         "update ingests set expires_at = 0
-          where id in (select id from ingests where expires_at <= ?1 order by expires_at limit ?2)
-         returning id, key",
-    )
+          where id in (select id from ingests where expires_at <= ?1 and ",
+        configured!("?3"),
+        " order by expires_at limit ?2)
+         returning id, key, (select b.name from buckets b where b.n = ingests.bucket) as bucket",
+    ))
     .bind(platform.host().now().plus_secs(-SETTLED_SECS))
-    .bind(limits.ingests);
+    .bind(limits.ingests)
+    .bind(names(platform)?);
     let rows = platform.db().write(vec![expired]).await?.pop().unwrap_or_default();
     let mut listings = limits.listings;
     let mut emptied = Vec::new();
@@ -57,7 +60,7 @@ pub(super) async fn expire<P: Platform>(
     for row in &rows {
         let (id, key) = (row.unsigned("id")?, row.text("key")?);
         let cursor = rest.filter(|(ingest, _)| *ingest == id).map(|(_, cursor)| cursor.clone());
-        match empty(platform, key, cursor, &mut listings).await?.rest {
+        match empty(platform, row.text_or_null("bucket")?, key, cursor, &mut listings).await?.rest {
             None => emptied.push(id),
             Some(cursor) => {
                 unfinished = Some((id, cursor));
@@ -84,15 +87,16 @@ pub async fn discard<P: Platform>(
     cursor: Option<String>,
     limits: &Limits,
 ) -> Result<Emptied> {
-    let expire = Statement::new("update ingests set expires_at = 0 where id = ?1 and key = ?2 returning id")
-        .bind(ingest)
-        .bind(key);
+    let expire = Statement::new(
+        "update ingests set expires_at = 0 where id = ?1 and key = ?2
+         returning id, (select b.name from buckets b where b.n = ingests.bucket) as bucket",
+    )
+    .bind(ingest)
+    .bind(key);
     let expired = platform.db().write(vec![expire]).await?;
-    if expired.iter().all(Vec::is_empty) {
-        return Ok(Emptied::default());
-    }
+    let Some(row) = expired.iter().flatten().next() else { return Ok(Emptied::default()) };
     let mut listings = limits.listings;
-    let emptied = empty(platform, key, cursor, &mut listings).await?;
+    let emptied = empty(platform, row.text_or_null("bucket")?, key, cursor, &mut listings).await?;
     if emptied.rest.is_none() {
         platform.db().write(vec![remove(ingest)]).await?;
     }
@@ -106,19 +110,21 @@ fn remove(ingest: u64) -> Statement {
 /// Removes the objects of an ingest, but those that have a row, until `listings` are used up.
 async fn empty<P: Platform>(
     platform: &P,
+    bucket: Option<&str>,
     key: &str,
     mut cursor: Option<String>,
     listings: &mut u32,
 ) -> Result<Emptied> {
+    let bucket = platform.bucket_of(bucket)?;
     let mut emptied = Emptied::default();
     loop {
-        let page = platform.bucket().list(&ingest::prefix(key), cursor.as_deref()).await?;
+        let page = bucket.list(&ingest::prefix(key), cursor.as_deref()).await?;
         *listings = listings.saturating_sub(1);
         let sizes: HashMap<String, u64> =
             page.objects.into_iter().map(|object| (object.key, object.size_bytes)).collect();
         let keys = without_row(platform, &sizes.keys().cloned().collect::<Vec<_>>()).await?;
         if !keys.is_empty() {
-            platform.bucket().delete(&keys).await?;
+            bucket.delete(&keys).await?;
         }
         emptied.objects += keys.len() as u64;
         emptied.bytes += keys.iter().filter_map(|key| sizes.get(key)).sum::<u64>();

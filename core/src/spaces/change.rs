@@ -5,7 +5,7 @@ use super::{MAX_APPEND_WINDOW_SECS, MAX_DAYS, MAX_VERSIONS, Space, the_only};
 use crate::auth::{self, Right};
 use crate::error::{Error, Result};
 use crate::ids::SpaceId;
-use crate::ports::{Db, Host, Platform, Statement};
+use crate::ports::{Buckets, Db, Host, Platform, Statement};
 use crate::token::Token;
 
 /// The longest name. One line of a list.
@@ -24,6 +24,8 @@ pub struct Change {
     pub trash_days: Option<Option<u64>>,
     /// [`super::Policy::append_window_secs`].
     pub append_window_secs: Option<Option<u64>>,
+    /// [`super::Space::bucket`]. Only administrators may: it shows where others' content may lie.
+    pub bucket: Option<Option<String>>,
 }
 
 /// Authorised in itself, so that looking and changing are one round trip.
@@ -33,9 +35,21 @@ fn update() -> String {
                 versions_kept = case when ?5 then ?6 else versions_kept end,
                 versions_days = case when ?7 then ?8 else versions_days end,
                 trash_days = case when ?9 then ?10 else trash_days end,
-                append_window_secs = case when ?11 then ?12 else append_window_secs end
-          where id = ?2 and {}",
-        auth::STILL_OWNS
+                append_window_secs = case when ?11 then ?12 else append_window_secs end,
+                bucket = case when ?13 then (select n from buckets where name = ?14) else bucket end
+          where id = ?2 and {} and (?13 = 0 or {})",
+        auth::STILL_OWNS,
+        auth::STILL_ADMINISTERS.replace("?2", "?3")
+    )
+}
+
+/// A row for a bucket that is chosen for the first time, by who may.
+fn name_bucket() -> String {
+    format!(
+        "insert into buckets (name) select ?4
+          where not exists (select 1 from buckets where name = ?4) and {} and {}",
+        auth::STILL_OWNS,
+        auth::STILL_ADMINISTERS.replace("?2", "?3")
     )
 }
 
@@ -47,6 +61,10 @@ pub async fn change<P: Platform>(
     change: &Change,
 ) -> Result<Space> {
     check(change)?;
+    let bucket = change.bucket.as_ref().map(|name| name.as_deref());
+    if let Some(name) = bucket.flatten() && platform.bucket().named(name).is_none() {
+        return Err(Error::invalid("bucket", format!("no bucket {name:?} is configured")));
+    }
     let now = platform.host().now();
     let mut update = Statement::new(update())
         .bind(token.hash().to_string())
@@ -57,11 +75,19 @@ pub async fn change<P: Platform>(
     for limit in days.into_iter().chain([change.append_window_secs]) {
         update = update.bind(i64::from(limit.is_some())).bind(limit.flatten());
     }
-    let batch = vec![auth::look_up(token, space, now), update, one(token, space)];
+    update = update.bind(i64::from(bucket.is_some())).bind(bucket.flatten());
+    let mut batch = vec![auth::look_up(token, space, now), auth::look_up_admin(token, now)];
+    batch.extend(bucket.flatten().map(|name| {
+        Statement::new(name_bucket()).bind(token.hash().to_string()).bind(space).bind(now).bind(name)
+    }));
+    batch.extend([update, one(token, space)]);
     let results = platform.db().write(batch).await?;
     let rows = |at: usize| results.get(at).map(Vec::as_slice).unwrap_or_default();
     auth::authorise(rows(0).first(), Right::Own)?;
-    the_only(rows(2))
+    if bucket.is_some() {
+        auth::authorise_admin(rows(1).first(), Right::Write)?;
+    }
+    the_only(results.last().map(Vec::as_slice).unwrap_or_default())
 }
 
 fn check(change: &Change) -> Result<()> {

@@ -35,6 +35,8 @@ pub struct Space {
     pub used_bytes: u64,
     /// How much of the quota open uploads hold besides.
     pub reserved_bytes: u64,
+    /// The bucket that new segments go into; None: the default one.
+    pub bucket: Option<String>,
     /// What it keeps.
     pub policy: Policy,
 }
@@ -56,7 +58,8 @@ pub struct Policy {
 macro_rules! columns {
     () => {
         "s.id, s.name, s.created_at, s.quota_bytes, s.used_bytes, s.reserved_bytes, s.versions_kept,
-         s.versions_days, s.trash_days, s.append_window_secs, m.role"
+         s.versions_days, s.trash_days, s.append_window_secs, (select b.name from buckets b where b.n = s.bucket) as bucket,
+         m.role"
     };
 }
 use columns;
@@ -73,6 +76,7 @@ fn read(row: &Row) -> Result<Space> {
         quota_bytes: number("quota_bytes")?,
         used_bytes: row.unsigned("used_bytes")?,
         reserved_bytes: row.unsigned("reserved_bytes")?,
+        bucket: row.text_or_null("bucket")?.map(str::to_owned),
         policy: Policy {
             versions_kept: number("versions_kept")?,
             versions_days: number("versions_days")?,

@@ -10,8 +10,7 @@ use crate::auth;
 use crate::digest::Sha256;
 use crate::error::Error;
 use crate::plan::ReadPlan;
-use crate::ports::{
-    Bucket, BucketError, Db, DbError, Direct, Host, ListPage, Presigned, Rows, Statement, Timestamp,
+use crate::ports::{Bucket, BucketError, Buckets, Db, DbError, Direct, Host, ListPage, Presigned, Rows, Statement, Timestamp,
 };
 
 /// What has been used so far.
@@ -94,7 +93,33 @@ impl<T: Db> Db for Counting<'_, T> {
     }
 }
 
-impl<T: Bucket> Bucket for Counting<'_, T> {
+/// A bucket that counts its calls.
+#[derive(Debug)]
+pub struct CountingBucket<'a, B> {
+    inner: B,
+    counts: &'a Counts,
+}
+
+impl<'a, B> CountingBucket<'a, B> {
+    /// Counts the calls of `inner`, and of the buckets that it names, in `counts`.
+    pub fn new(inner: B, counts: &'a Counts) -> Self {
+        Self { inner, counts }
+    }
+}
+
+impl<'a, B: Buckets> Buckets for CountingBucket<'a, B> {
+    type Named = CountingBucket<'a, B::Named>;
+
+    fn named(&self, name: &str) -> Option<Self::Named> {
+        Some(CountingBucket::new(self.inner.named(name)?, self.counts))
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.inner.names()
+    }
+}
+
+impl<B: Bucket> Bucket for CountingBucket<'_, B> {
     async fn get(&self, key: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError> {
         self.counts.bucket(1);
         self.inner.get(key, range).await

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::task::{Poll, Waker};
 
 use crate::digest::Sha256;
-use crate::ports::{Bucket, BucketError, Db, DbError, Direct, ListPage, Presigned, Rows, Statement};
+use crate::ports::{Bucket, BucketError, Buckets, Db, DbError, Direct, ListPage, Presigned, Rows, Statement};
 
 /// One planned failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,7 +135,33 @@ impl<T: Db> Db for Faulty<'_, T> {
     }
 }
 
-impl<T: Bucket> Bucket for Faulty<'_, T> {
+/// A bucket that fails where its schedule says so.
+#[derive(Debug)]
+pub struct FaultyBucket<'a, B> {
+    inner: B,
+    faults: &'a Faults,
+}
+
+impl<'a, B> FaultyBucket<'a, B> {
+    /// Makes `inner`, and the buckets that it names, fail as `faults` plans it.
+    pub fn new(inner: B, faults: &'a Faults) -> Self {
+        Self { inner, faults }
+    }
+}
+
+impl<'a, B: Buckets> Buckets for FaultyBucket<'a, B> {
+    type Named = FaultyBucket<'a, B::Named>;
+
+    fn named(&self, name: &str) -> Option<Self::Named> {
+        Some(FaultyBucket::new(self.inner.named(name)?, self.faults))
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.inner.names()
+    }
+}
+
+impl<B: Bucket> Bucket for FaultyBucket<'_, B> {
     async fn get(&self, key: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError> {
         self.faults.around(self.inner.get(key, range), no_bucket).await
     }

@@ -1,17 +1,19 @@
-//! Implementations of the ports around another implementation: one counts, one fails on purpose.
+//! Implementations of the ports around another implementation: one counts, one fails on purpose, one is either of two.
 
 mod counting;
+mod either;
 mod faulty;
 
-pub use counting::{Counting, Counts};
-pub use faulty::{Fault, Faults, Faulty, When};
+pub use counting::{Counting, CountingBucket, Counts};
+pub use either::Either;
+pub use faulty::{Fault, Faults, Faulty, FaultyBucket, When};
 
 use crate::ports::{Platform, Ports};
 
 /// A platform whose calls are counted.
 pub type Counted<'a, P> = Ports<
     Counting<'a, <P as Platform>::Db>,
-    Counting<'a, <P as Platform>::Bucket>,
+    CountingBucket<'a, &'a <P as Platform>::Bucket>,
     &'a <P as Platform>::Queue,
     Counting<'a, <P as Platform>::Host>,
 >;
@@ -19,7 +21,7 @@ pub type Counted<'a, P> = Ports<
 /// A platform that fails on purpose.
 pub type Failing<'a, P> = Ports<
     Faulty<'a, <P as Platform>::Db>,
-    Faulty<'a, <P as Platform>::Bucket>,
+    FaultyBucket<'a, &'a <P as Platform>::Bucket>,
     &'a <P as Platform>::Queue,
     &'a <P as Platform>::Host,
 >;
@@ -28,7 +30,7 @@ pub type Failing<'a, P> = Ports<
 pub fn count<'a, P: Platform>(inner: &'a P, counts: &'a Counts) -> Counted<'a, P> {
     Ports {
         db: Counting::new(inner.db(), counts),
-        bucket: Counting::new(inner.bucket(), counts),
+        bucket: CountingBucket::new(inner.bucket(), counts),
         queue: inner.queue(),
         host: Counting::new(inner.host(), counts),
         settings: inner.settings().clone(),
@@ -39,7 +41,7 @@ pub fn count<'a, P: Platform>(inner: &'a P, counts: &'a Counts) -> Counted<'a, P
 pub fn fail<'a, P: Platform>(inner: &'a P, faults: &'a Faults) -> Failing<'a, P> {
     Ports {
         db: Faulty::new(inner.db(), faults),
-        bucket: Faulty::new(inner.bucket(), faults),
+        bucket: FaultyBucket::new(inner.bucket(), faults),
         queue: inner.queue(),
         host: inner.host(),
         settings: inner.settings().clone(),

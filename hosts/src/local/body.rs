@@ -14,8 +14,9 @@ use hyper::body::{Bytes, Frame, SizeHint};
 use ledge_core::error::Error;
 use ledge_core::plan::{ReadPlan, Slice};
 use ledge_core::ports::BucketError;
+use ledge_core::wrappers::Either;
 
-use super::Objects;
+use super::LocalBuckets;
 use super::bucket::OpenObject;
 use super::remote::Remote;
 
@@ -56,7 +57,7 @@ impl Body {
     }
 
     /// The body that a plan describes, its first slices opened.
-    pub(super) async fn open(objects: &Objects, plan: ReadPlan) -> Result<Self, BucketError> {
+    pub(super) async fn open(objects: &LocalBuckets, plan: ReadPlan) -> Result<Self, BucketError> {
         let (remaining, objects) = (plan.len(), objects.clone());
         let mut opened = stream::iter(plan.into_slices())
             .map(move |slice| Source::open(objects.clone(), slice))
@@ -78,15 +79,15 @@ enum Source {
 }
 
 impl Source {
-    async fn open(objects: Objects, slice: Slice) -> Result<Self, BucketError> {
+    async fn open(objects: LocalBuckets, slice: Slice) -> Result<Self, BucketError> {
         Ok(match slice {
             Slice::Inline(bytes) => Self::Inline(bytes.into()),
             Slice::Zeros(count) => Self::Zeros(count),
-            Slice::Object { key, range } => match objects {
-                Objects::Folder(folder) => {
-                    Self::Object(folder.open_object(&key, range.clone()).await?, range)
+            Slice::Object { place, range } => match objects.of(place.bucket.as_deref())?.clone() {
+                Either::Left(folder) => {
+                    Self::Object(folder.open_object(&place.key, range.clone()).await?, range)
                 }
-                Objects::S3(bucket) => Self::Remote(Box::new(Remote::open(bucket, key, range).await?)),
+                Either::Right(bucket) => Self::Remote(Box::new(Remote::open(bucket, place.key, range).await?)),
             },
         })
     }
@@ -172,7 +173,7 @@ mod tests {
     }
 
     fn object(key: &str, range: Range<u64>) -> Slice {
-        Slice::Object { key: key.to_owned(), range }
+        Slice::Object { place: key.into(), range }
     }
 
     fn plan(slices: impl IntoIterator<Item = Slice>) -> ReadPlan {

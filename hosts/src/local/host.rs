@@ -9,7 +9,7 @@ use ledge_core::error::Error;
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{BucketError, Host, Timestamp};
 
-use super::{Body, Objects};
+use super::{Body, LocalBuckets};
 
 /// Up to here hashing takes less time than handing it to another thread.
 const HASH_INLINE_BYTES: usize = 32 * 1024;
@@ -17,12 +17,12 @@ const HASH_INLINE_BYTES: usize = 32 * 1024;
 /// The machine that the process runs on. Clones are equal.
 #[derive(Debug, Clone)]
 pub struct Local {
-    objects: Objects,
+    objects: LocalBuckets,
 }
 
 impl Local {
     /// A host whose bodies are read from these objects.
-    pub fn new(objects: Objects) -> Self {
+    pub fn new(objects: LocalBuckets) -> Self {
         Self { objects }
     }
 }

@@ -24,7 +24,7 @@ pub use client::HttpClient;
 pub use db::Sqlite;
 pub use host::Local;
 pub use http::serve;
-pub use objects::Objects;
+pub use objects::{LocalBuckets, Objects, open_buckets};
 pub use open::{LocalPorts, OpenError, Temporary, open, temporary, temporary_in};
 pub use queue::InProcess;
 pub use runtime::{run, stop_signal};

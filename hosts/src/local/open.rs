@@ -13,29 +13,28 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use ledge_core::ports::Ports;
-use ledge_core::settings::Settings;
+use ledge_core::settings::{SettingError, Settings};
 use tempfile::TempDir;
 
-use super::{InProcess, Local, Objects, Sqlite};
-use crate::s3::S3Settings;
+use super::{InProcess, Local, LocalBuckets, Sqlite, open_buckets};
+use crate::buckets::{BucketSettings, Entry};
 
 /// The native platform. Its parts are cheap to clone; clones share what they stand for.
-pub type LocalPorts = Ports<Sqlite, Objects, InProcess, Local>;
+pub type LocalPorts = Ports<Sqlite, LocalBuckets, InProcess, Local>;
 
-/// Opens the data in a folder: creates what is missing and applies the migrations that have not run yet. The objects are in
-/// the S3 bucket, if there is one.
+/// Opens the data in a folder: creates what is missing and applies the migrations that have not run yet.
 ///
 /// # Errors
-/// The folder can't be created, or its database can't be opened or brought up to date.
+/// The folder or a bucket can't be created, or its database can't be opened or brought up to date.
 pub fn open(
     data_dir: impl AsRef<Path>,
     settings: Settings,
-    bucket: Option<&S3Settings>,
+    buckets: &BucketSettings,
 ) -> Result<LocalPorts, OpenError> {
     let data_dir = data_dir.as_ref();
     let in_folder = |source| OpenError::Folder { path: data_dir.to_owned(), source };
     fs::create_dir_all(data_dir).map_err(in_folder)?;
-    let bucket = Objects::open(data_dir, bucket)?;
+    let bucket = open_buckets(data_dir, buckets)?;
     Ok(Ports {
         db: Sqlite::open(&data_dir.join("ledge.db"))?,
         bucket: bucket.clone(),
@@ -45,7 +44,7 @@ pub fn open(
     })
 }
 
-/// A platform in a folder of its own that is removed when this value goes: for tests and dry runs.
+/// A platform in a folder of its own that is removed when this value goes, with a bucket `second`: for tests and dry runs.
 #[derive(Debug)]
 pub struct Temporary {
     // In this order: the database is closed before its folder is removed.
@@ -71,7 +70,10 @@ pub fn temporary_in(parent: &Path, database: Option<&[u8]>) -> Result<Temporary,
     if let Some(database) = database {
         fs::write(folder.path().join("ledge.db"), database).map_err(in_parent)?;
     }
-    Ok(Temporary { ports: open(folder.path(), Settings::default(), None)?, folder })
+    let second = folder.path().join("second").to_string_lossy().into_owned();
+    let named = [("second".to_owned(), Entry::Folder(second))].into();
+    let buckets = BucketSettings { default: None, named };
+    Ok(Temporary { ports: open(folder.path(), Settings::default(), &buckets)?, folder })
 }
 
 impl Temporary {
@@ -100,7 +102,10 @@ pub enum OpenError {
         /// What the system says.
         source: io::Error,
     },
-    /// The bucket's endpoint is `https://`, and there is nothing to know it by.
+    /// A bucket can't be used.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// A bucket's endpoint is `https://`, and there is nothing to know it by.
     #[error("the system has no certificates to know the bucket by; Debian's package is ca-certificates")]
     Certificates {
         /// What the system says.

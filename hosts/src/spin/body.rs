@@ -6,11 +6,12 @@
 use futures::stream::{self, LocalBoxStream};
 use futures::{Stream, StreamExt, TryStreamExt};
 use ledge_core::error::Error;
-use ledge_core::plan::{ReadPlan, Slice};
+use ledge_core::plan::{Place, ReadPlan, Slice};
 use ledge_core::ports::BucketError;
 use spin_sdk::wasip3::http::types;
 
 use super::client::{Outbound, PIECE_BYTES, Pieces};
+use crate::buckets::Configured;
 use crate::s3::S3;
 
 /// How many objects are asked for while an earlier one is sent.
@@ -40,14 +41,15 @@ impl Body {
     }
 
     /// The body that a plan describes. Its first object has begun to arrive before this returns.
-    pub(super) async fn open(bucket: &S3<Outbound>, plan: ReadPlan) -> Result<Self, BucketError> {
+    pub(super) async fn open(buckets: &Configured<S3<Outbound>>, plan: ReadPlan) -> Result<Self, BucketError> {
         let mut slices = plan.into_slices();
-        if let [Slice::Object { key, range }] = slices.as_mut_slice() {
-            return Ok(Self(Content::Unread(bucket.open(key, range.clone(), None).await?.body)));
+        if let [Slice::Object { place, range }] = slices.as_mut_slice() {
+            let bucket = buckets.of(place.bucket.as_deref())?;
+            return Ok(Self(Content::Unread(bucket.open(&place.key, range.clone(), None).await?.body)));
         }
-        let bucket = bucket.clone();
+        let buckets = buckets.clone();
         let mut opened = stream::iter(slices)
-            .map(move |slice| Source::open(bucket.clone(), slice))
+            .map(move |slice| Source::open(buckets.clone(), slice))
             .buffered(ASKED_AHEAD)
             .boxed_local();
         let mut first = Vec::new();
@@ -82,11 +84,12 @@ enum Source {
 }
 
 impl Source {
-    async fn open(bucket: S3<Outbound>, slice: Slice) -> Result<Self, BucketError> {
+    async fn open(buckets: Configured<S3<Outbound>>, slice: Slice) -> Result<Self, BucketError> {
         Ok(match slice {
             Slice::Inline(bytes) => Self::Inline(bytes),
             Slice::Zeros(count) => Self::Zeros(count),
-            Slice::Object { key, range } => {
+            Slice::Object { place: Place { bucket, key }, range } => {
+                let bucket = buckets.of(bucket.as_deref())?;
                 let length = range.end.saturating_sub(range.start);
                 let answer = bucket.open(&key, range, None).await?.body;
                 Self::Object { key, length, answer }

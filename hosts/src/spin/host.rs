@@ -11,16 +11,17 @@ use spin_sdk::wasip3::{random, spawn};
 
 use super::Body;
 use super::client::{self, Outbound};
+use crate::buckets::Configured;
 use crate::s3::S3;
 
 /// What Spin provides, for one request.
 #[derive(Debug)]
 pub struct SpinHost {
-    bucket: S3<Outbound>,
+    bucket: Configured<S3<Outbound>>,
 }
 
 impl SpinHost {
-    pub(super) fn new(bucket: S3<Outbound>) -> Self {
+    pub(super) fn new(bucket: Configured<S3<Outbound>>) -> Self {
         Self { bucket }
     }
 }

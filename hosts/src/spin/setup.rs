@@ -7,10 +7,11 @@ use ledge_core::settings::{SettingError, Settings};
 
 use super::variables::{Variables, own};
 use super::{Messages, Outbound, SpinHost, Sqlite};
-use crate::s3::{S3, S3Settings};
+use crate::buckets::{BucketSettings, Configured, Entry};
+use crate::s3::S3;
 
 /// The four ports of one request.
-pub type Spin = Ports<Sqlite, S3<Outbound>, Messages, SpinHost>;
+pub type Spin = Ports<Sqlite, Configured<S3<Outbound>>, Messages, SpinHost>;
 
 /// Where the gateway finds the functions component, unless `ledge_jobs_url` says so: Spin passes requests on within the
 /// application under this name.
@@ -59,8 +60,13 @@ async fn ports(queue: Messages) -> Result<Spin, SetupError> {
     let mut variables = Variables::default();
     let defaults = Settings { upload_memory_bytes: UPLOAD_MEMORY_BYTES, ..Settings::default() };
     let settings = variables.fetch(|variable| defaults.clone().or(variable)).await?;
-    let s3 = variables.fetch(|variable| S3Settings::read(variable)).await?.ok_or(SetupError::NoBucket)?;
-    let bucket = S3::new(&s3, Outbound);
+    let buckets = variables.fetch(|variable| BucketSettings::read(variable)).await?;
+    let default = buckets.default.as_ref().ok_or(SetupError::NoBucket)?;
+    let named = buckets.open(|entry| match entry {
+        Entry::S3(settings) => Ok(S3::new(settings, Outbound)),
+        Entry::Folder(_) | Entry::Binding(_) => Err("on Spin a bucket is an S3 bucket".to_owned()),
+    })?;
+    let bucket = Configured::new(S3::new(default, Outbound), named);
     Ok(Ports {
         db: Sqlite::open().await?,
         bucket: bucket.clone(),

@@ -17,8 +17,9 @@ use web_sys::{ReadableStream, StreamPipeOptions, TransformStream, WritableStream
 use worker_sys::FixedLengthStream;
 
 use super::host::Background;
-use super::objects::Asked;
+use super::objects::{Asked, ask};
 use super::{Objects, js};
+use crate::buckets::Configured;
 
 /// How many objects are asked for while an earlier one is sent. Six connections may wait for their headers at a
 /// time; two are left for the rest of the request.
@@ -71,12 +72,12 @@ impl Drop for Unread {
 
 /// Makes a body. The first object has begun to arrive before this returns.
 pub(super) async fn open(
-    bucket: &Objects,
+    buckets: &Configured<Objects>,
     background: &Background,
     plan: ReadPlan,
 ) -> Result<Body, BucketError> {
     let length = plan.len();
-    let mut line = Line::new(bucket.clone(), plan.into_slices());
+    let mut line = Line::new(buckets.clone(), plan.into_slices());
     line.await_first_object().await?;
     let content = match line.take_only() {
         Some(Piece::Bytes(bytes)) => Content::Bytes(bytes),
@@ -183,14 +184,14 @@ enum Piece {
 
 /// Slices in order, the first objects among them already asked for.
 struct Line {
-    bucket: Objects,
+    buckets: Configured<Objects>,
     later: vec::IntoIter<Slice>,
     ahead: VecDeque<Piece>,
 }
 
 impl Line {
-    fn new(bucket: Objects, slices: Vec<Slice>) -> Self {
-        let mut line = Self { bucket, later: slices.into_iter(), ahead: VecDeque::new() };
+    fn new(buckets: Configured<Objects>, slices: Vec<Slice>) -> Self {
+        let mut line = Self { buckets, later: slices.into_iter(), ahead: VecDeque::new() };
         line.ask_ahead();
         line
     }
@@ -201,7 +202,7 @@ impl Line {
             self.ahead.push_back(match slice {
                 Slice::Inline(bytes) => Piece::Bytes(bytes),
                 Slice::Zeros(count) => Piece::Zeros(count),
-                Slice::Object { key, range } => Piece::Asked(self.bucket.ask(&key, range)),
+                Slice::Object { place, range } => Piece::Asked(ask(&self.buckets, &place, range)),
             });
         }
     }

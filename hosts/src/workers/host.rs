@@ -14,16 +14,17 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::future_to_promise;
 
 use super::{Body, Objects, body, js};
+use crate::buckets::Configured;
 
 /// What the Workers runtime provides, for one request.
 #[derive(Debug)]
 pub struct WorkerHost {
-    bucket: Objects,
+    bucket: Configured<Objects>,
     background: Background,
 }
 
 impl WorkerHost {
-    pub(super) fn new(bucket: Objects, background: Background) -> Self {
+    pub(super) fn new(bucket: Configured<Objects>, background: Background) -> Self {
         Self { bucket, background }
     }
 }

@@ -3,39 +3,35 @@
 use std::ops::Range;
 
 use futures::channel::oneshot::{self, Receiver};
-use ledge_core::digest::Sha256;
-use ledge_core::ports::{Bucket, BucketError, Direct, ListPage, Presigned};
+use ledge_core::plan::Place;
+use ledge_core::ports::BucketError;
+use ledge_core::wrappers::Either;
 use web_sys::ReadableStream;
 
 use super::{Fetch, R2, bucket, js};
+use crate::buckets::Configured;
 use crate::s3::{Client, S3};
 
-/// A Worker's bucket. Clones share it.
-#[derive(Debug, Clone)]
-pub enum Objects {
-    /// The binding.
-    R2(R2),
-    /// A bucket elsewhere.
-    S3(S3<Fetch>),
-}
+/// One of a Worker's buckets. Clones share it.
+pub type Objects = Either<R2, S3<Fetch>>;
 
-impl Objects {
-    /// Asks for a range, which must not be empty, without waiting for the answer.
-    pub(super) fn ask(&self, key: &str, range: Range<u64>) -> Asked {
-        match self {
-            Self::R2(bucket) => Asked::R2(bucket.ask(key, range)),
-            Self::S3(bucket) => {
-                let (sender, receiver) = oneshot::channel();
-                let (bucket, key) = (bucket.clone(), key.to_owned());
-                // Nothing of it outlives the request: the runtime ends with it what nobody waits for.
-                wasm_bindgen_futures::spawn_local(async move {
-                    let answer = bucket.open(&key, range, None).await;
-                    if let Err(Ok(unwanted)) = sender.send(answer.map(|arriving| arriving.body)) {
-                        Fetch.discard(unwanted).await;
-                    }
-                });
-                Asked::S3(receiver)
-            }
+/// Asks for a range, which must not be empty, without waiting for the answer.
+pub(super) fn ask(buckets: &Configured<Objects>, place: &Place, range: Range<u64>) -> Asked {
+    let key = place.key.as_str();
+    match buckets.of(place.bucket.as_deref()) {
+        Err(error) => Asked::Refused(error),
+        Ok(Either::Left(bucket)) => Asked::R2(bucket.ask(key, range)),
+        Ok(Either::Right(bucket)) => {
+            let (sender, receiver) = oneshot::channel();
+            let (bucket, key) = (bucket.clone(), key.to_owned());
+            // Nothing of it outlives the request: the runtime ends with it what nobody waits for.
+            wasm_bindgen_futures::spawn_local(async move {
+                let answer = bucket.open(&key, range, None).await;
+                if let Err(Ok(unwanted)) = sender.send(answer.map(|arriving| arriving.body)) {
+                    Fetch.discard(unwanted).await;
+                }
+            });
+            Asked::S3(receiver)
         }
     }
 }
@@ -44,6 +40,8 @@ impl Objects {
 pub(super) enum Asked {
     R2(bucket::Asked),
     S3(Receiver<Result<web_sys::Response, BucketError>>),
+    /// Nothing was asked.
+    Refused(BucketError),
 }
 
 impl Asked {
@@ -54,6 +52,7 @@ impl Asked {
                 let object = asked.arrived().await?;
                 object.body().map_err(|thrown| BucketError::Unavailable(js::reason(&thrown)))
             }
+            Self::Refused(error) => Err(error),
             Self::S3(answer) => {
                 let gone = |_| BucketError::Unavailable("the request to the bucket was given up".to_owned());
                 let response = answer.await.map_err(gone)??;
@@ -67,43 +66,6 @@ impl Asked {
         if let Ok(stream) = self.arrived().await {
             // It fails only where the stream has already ended.
             let _ = js::settle(Ok(stream.cancel())).await;
-        }
-    }
-}
-
-impl Bucket for Objects {
-    async fn get(&self, key: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError> {
-        match self {
-            Self::R2(bucket) => bucket.get(key, range).await,
-            Self::S3(bucket) => bucket.get(key, range).await,
-        }
-    }
-
-    async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
-        match self {
-            Self::R2(bucket) => bucket.put(key, bytes, sha256).await,
-            Self::S3(bucket) => bucket.put(key, bytes, sha256).await,
-        }
-    }
-
-    async fn delete(&self, keys: &[String]) -> Result<(), BucketError> {
-        match self {
-            Self::R2(bucket) => bucket.delete(keys).await,
-            Self::S3(bucket) => bucket.delete(keys).await,
-        }
-    }
-
-    async fn list(&self, prefix: &str, cursor: Option<&str>) -> Result<ListPage, BucketError> {
-        match self {
-            Self::R2(bucket) => bucket.list(prefix, cursor).await,
-            Self::S3(bucket) => bucket.list(prefix, cursor).await,
-        }
-    }
-
-    fn presign(&self, key: &str, direct: &Direct<'_>) -> Option<Presigned> {
-        match self {
-            Self::R2(bucket) => bucket.presign(key, direct),
-            Self::S3(bucket) => bucket.presign(key, direct),
         }
     }
 }

@@ -4,14 +4,16 @@ use std::rc::Rc;
 
 use ledge_core::ports::Ports;
 use ledge_core::settings::{SettingError, Settings};
+use ledge_core::wrappers::Either;
 use worker::{Context, Env, ScheduleContext};
 
 use super::host::Background;
 use super::{D1, Fetch, Objects, Queues, R2, WorkerHost};
-use crate::s3::{S3, S3Settings};
+use crate::buckets::{BucketSettings, Configured, Entry};
+use crate::s3::S3;
 
 /// The four ports of one request.
-pub type WorkerPorts = Ports<D1, Objects, Queues, WorkerHost>;
+pub type WorkerPorts = Ports<D1, Configured<Objects>, Queues, WorkerHost>;
 
 /// Why a Worker can't work: wrangler.toml doesn't give what it needs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -54,10 +56,20 @@ fn ports_of(env: &Env, background: Background) -> Result<WorkerPorts, SetupError
     let database = env.d1("DB").map_err(missing("[[d1_databases]]", "DB"))?;
     // Secrets are read like variables.
     let variable = |name: &str| env.var(name).ok().map(|value| value.to_string());
-    let bucket = match S3Settings::read(variable)? {
-        Some(settings) => Objects::S3(S3::new(&settings, Fetch)),
-        None => Objects::R2(R2::new(env.bucket("BUCKET").map_err(missing("[[r2_buckets]]", "BUCKET"))?)),
+    let buckets = BucketSettings::read(variable)?;
+    let default = match &buckets.default {
+        Some(settings) => Either::Right(S3::new(settings, Fetch)),
+        None => Either::Left(R2::new(env.bucket("BUCKET").map_err(missing("[[r2_buckets]]", "BUCKET"))?)),
     };
+    let named = buckets.open(|entry| match entry {
+        Entry::S3(settings) => Ok(Either::Right(S3::new(settings, Fetch))),
+        Entry::Binding(binding) => match env.bucket(binding) {
+            Ok(bucket) => Ok(Either::Left(R2::new(bucket))),
+            Err(error) => Err(format!("no usable [[r2_buckets]] with binding = {binding:?}: {error}")),
+        },
+        Entry::Folder(_) => Err("a Worker has no folders".to_owned()),
+    })?;
+    let bucket = Configured::new(default, named);
     let queue = Queues::new(|binding| env.queue(binding).map_err(missing("[[queues.producers]]", binding)))?;
     let settings = Settings::read(variable)?;
     Ok(Ports {

@@ -40,7 +40,7 @@ async fn counting_counts_every_call<P: Platform>(platform: &P) -> Result<()> {
     ensure!(counts.bucket_operations() == 3);
     let mut plan = ReadPlan::inline("not counted");
     for range in [0..3, 3..5, 0..1] {
-        plan.push(Slice::Object { key: KEY.to_owned(), range });
+        plan.push(Slice::Object { place: KEY.into(), range });
     }
     drop(counted.host.open(plan).await?);
     ensure!(counts.bucket_operations() == 5, "two merged ranges and another one are two reads");

@@ -4,8 +4,8 @@
 mod native;
 
 use ledge_core::settings::Settings;
+use ledge_hosts::buckets::BucketSettings;
 use ledge_hosts::local;
-use ledge_hosts::s3::S3Settings;
 use native::Native;
 
 /// What s3s-fs does otherwise than S3.
@@ -25,8 +25,8 @@ const OF_MINIFLARE: [&str; 1] = ["bucket: a wrong checksum stores nothing"];
 
 #[test]
 fn local_host_over_s3_keeps_the_contracts() {
-    let bucket = S3Settings::read(|name| std::env::var(name).ok()).expect("variables that can be used");
-    let bucket = bucket.expect("LEDGE_S3_ENDPOINT names no store: run cargo xtask test");
+    let buckets = BucketSettings::read(|name| std::env::var(name).ok()).expect("variables that can be used");
+    assert!(buckets.default.is_some(), "LEDGE_S3_ENDPOINT names no store: run cargo xtask test");
     let left_out = match std::env::var("LEDGE_TEST_STORE").as_deref() {
         Ok("s3s-fs") => OF_S3S_FS.as_slice(),
         Ok("miniflare") => OF_MINIFLARE.as_slice(),
@@ -34,7 +34,7 @@ fn local_host_over_s3_keeps_the_contracts() {
     };
     let report = local::run(async {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let ports = local::open(folder.path(), Settings::default(), Some(&bucket)).expect("a platform");
+        let ports = local::open(folder.path(), Settings::default(), &buckets).expect("a platform");
         ledge_conformance::run_without(left_out, &ports, &Native).await
     });
     let report = report.expect("a runtime");

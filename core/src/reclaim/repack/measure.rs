@@ -6,15 +6,18 @@ use std::ops::Range;
 use super::super::Limits;
 use crate::error::Result;
 use crate::manifest;
-use crate::ports::{Db, Host, Platform, Row, Rows, Statement};
+use crate::plan::Place;
+use crate::ports::{Buckets, Db, Host, Platform, Row, Rows, Statement};
 
 /// A segment of which little is in use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Victim {
     /// Its id.
     pub(super) segment: u64,
-    /// Its key.
-    pub(super) key: String,
+    /// Where it is.
+    pub(super) place: Place,
+    /// The bucket's row.
+    pub(super) bucket: Option<i64>,
     /// What pages name of it, in order, without gaps between what touches.
     pub(super) live: Vec<Range<u64>>,
 }
@@ -44,7 +47,8 @@ const MAX_PARTS: usize = 128;
 /// Parts that pages name more than once are checked more than once: up to here.
 const MAX_CHECKED_BYTES: u64 = 64 * 1024 * 1024;
 
-const CANDIDATES: &str = "select c.segment, s.key, s.size_bytes, s.state, s.state_at
+const CANDIDATES: &str = "select c.segment, s.key, s.size_bytes, s.state, s.state_at, s.bucket,
+        (select b.name from buckets b where b.n = s.bucket) as bucket_name
    from (select segment from repack_candidates where segment > ?1 order by segment limit ?2) c
    left join segments s on s.id = c.segment
   order by c.segment";
@@ -67,12 +71,16 @@ pub(super) async fn measure<P: Platform>(platform: &P, after: u64, limits: &Limi
     let mut measured = Measured { victims: Vec::new(), settled: Vec::new(), next: None };
     let settled_since = platform.host().now().plus_secs(-limits.settled_secs);
     let mut asked = Vec::new();
+    let names = platform.bucket().names();
     for row in &rows {
         let segment = row.unsigned("segment")?;
         measured.next = Some(segment);
         if row.text_or_null("state")? != Some("live") || row.unsigned("size_bytes")? > MAX_SEGMENT_BYTES {
             measured.settled.push(segment);
-        } else if row.integer("state_at")? <= settled_since.0 {
+        } else if row.integer("state_at")? <= settled_since.0
+            // Where the bucket can't be reached, the candidate stays one.
+            && row.text_or_null("bucket_name")?.is_none_or(|name| names.iter().any(|known| known == name))
+        {
             asked.push((segment, row));
         }
     }
@@ -101,7 +109,12 @@ fn choose(
         let text = found.integer_or_null("page_bytes")?.unwrap_or_default().unsigned_abs();
         let named: Vec<(u64, u64)> = manifest::from_json(found.text("parts")?)?;
         let checked: u64 = named.iter().map(|(_, length)| length).sum();
-        let victim = Victim { segment: *segment, key: candidate.text("key")?.to_owned(), live: union(named) };
+        let place = Place {
+            bucket: candidate.text_or_null("bucket_name")?.map(str::to_owned),
+            key: candidate.text("key")?.to_owned(),
+        };
+        let bucket = candidate.integer_or_null("bucket")?;
+        let victim = Victim { segment: *segment, place, bucket, live: union(named) };
         let live = victim.live_bytes();
         let dead = candidate.unsigned("size_bytes")?.saturating_sub(live);
         let is_worth_it = live > 0
@@ -118,7 +131,9 @@ fn choose(
         bytes += live;
         page_bytes += text;
         parts += victim.live.len();
-        if bytes > limits.packed_bytes || page_bytes > MAX_PAGE_BYTES || parts > MAX_PARTS {
+        // What lies in one bucket stays in one.
+        let is_elsewhere = measured.victims.last().is_some_and(|last: &Victim| last.bucket != bucket);
+        if is_elsewhere || bytes > limits.packed_bytes || page_bytes > MAX_PAGE_BYTES || parts > MAX_PARTS {
             // Candidates up to the one before are decided; what was settled behind it, is settled all the same.
             measured.next = measured.victims.last().map(|victim: &Victim| victim.segment);
             break;

@@ -55,13 +55,14 @@ pub(super) async fn repack<P: Platform>(platform: &P, after: u64, limits: &Limit
 /// Puts the new segment under an ingest of its own and commits; returns how many segments it replaces.
 async fn store<P: Platform>(platform: &P, packed: &pack::New) -> Result<u64> {
     let host = platform.host();
-    let open = Ingest::open_for_repack(host, host.now().plus_secs(TTL_SECS));
+    let open = Ingest::open_for_repack(host, host.now().plus_secs(TTL_SECS), packed.bucket);
     let rows = platform.db().write(vec![open]).await?.pop().unwrap_or_default();
     let row = rows.first().ok_or_else(|| Error::Internal("an ingest without a row".to_owned()))?;
     let ingest = Ingest::read(row)?;
     let sha256 = host.sha256(&packed.bytes).await;
     ingest.may_put(host.now())?;
-    platform.bucket().put(&ingest.segment_key(0), &packed.bytes, sha256).await?;
+    let bucket = platform.bucket_of(ingest.bucket_name())?;
+    bucket.put(&ingest.segment_key(0), &packed.bytes, sha256).await?;
     let batch = swap::statements(packed, &ingest, host.now())?;
     match platform.db().write(batch).await {
         Ok(_) => Ok(packed.victims.len() as u64),

@@ -11,6 +11,8 @@ use crate::ports::{Bucket, BucketError, Db, Platform, Statement};
 pub(super) struct New {
     /// Its content.
     pub(super) bytes: Vec<u8>,
+    /// The row of the bucket that it goes into, where the others are.
+    pub(super) bucket: Option<i64>,
     /// The segments that it replaces.
     pub(super) victims: Vec<u64>,
     /// What moves where.
@@ -84,7 +86,8 @@ fn part_of(extent: &Extent, moves: &[Move]) -> Option<Move> {
 pub(super) async fn pack<P: Platform>(platform: &P, victims: &[Victim]) -> Result<Packed> {
     let ids: Vec<u64> = victims.iter().map(|victim| victim.segment).collect();
     let pages = pages(platform, &ids).await?;
-    let mut new = New { bytes: Vec::new(), victims: ids, moves: Vec::new(), pages };
+    let bucket = victims.first().and_then(|victim| victim.bucket);
+    let mut new = New { bytes: Vec::new(), bucket, victims: ids, moves: Vec::new(), pages };
     let mut wanted: BTreeMap<u64, BTreeSet<(u64, u64, u32)>> = BTreeMap::new();
     for extent in new.pages.iter().flat_map(|page| &page.extents) {
         if extent.segment != HOLE && new.victims.contains(&extent.segment) {
@@ -94,7 +97,8 @@ pub(super) async fn pack<P: Platform>(platform: &P, victims: &[Victim]) -> Resul
     }
     for victim in victims {
         let (Some(first), Some(last)) = (victim.live.first(), victim.live.last()) else { continue };
-        let read = match platform.bucket().get(&victim.key, first.start..last.end).await {
+        let bucket = platform.bucket_of(victim.place.bucket.as_deref())?;
+        let read = match bucket.get(&victim.place.key, first.start..last.end).await {
             Ok(read) => read,
             Err(BucketError::NotFound(_) | BucketError::OutOfRange(_)) => {
                 return Ok(Packed::Damaged(victim.segment));

@@ -46,13 +46,14 @@ pub(super) fn statements(new: &New, ingest: &Ingest, now: Timestamp) -> Result<V
     let each = |sql: &'static str| move |json: String| Statement::new(sql).bind(json);
     let mut batch = vec![Statement::new(GUARD).bind(ingest.id).bind(now).bind(victims.as_str())];
     batch.extend(for_each_piece(new.pages.iter().map(|page| (page.id, &page.before)), each(UNCHANGED))?);
-    let insert = "insert into segments (id, key, size_bytes, state_at) values (?1, ?2, ?3, ?4)";
+    let insert = "insert into segments (id, key, size_bytes, state_at, bucket) values (?1, ?2, ?3, ?4, ?5)";
     batch.push(
         Statement::new(insert)
             .bind(segment)
             .bind(ingest.segment_key(0))
             .bind(new.bytes.len() as u64)
-            .bind(now),
+            .bind(now)
+            .bind(new.bucket),
     );
     let after = new
         .pages

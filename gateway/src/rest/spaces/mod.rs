@@ -8,6 +8,7 @@ pub(crate) use get::get;
 pub(crate) use list::list;
 pub(crate) use patch::patch;
 
+use ledge_core::doctor::DEFAULT;
 use ledge_core::spaces;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -48,6 +49,9 @@ struct Space {
     /// For how many seconds what an account appends to a file is one version. Null: each time another one.
     #[schema(required, minimum = 1)]
     append_window_secs: Option<u64>,
+    /// The bucket that new content goes into, by its name in the configuration.
+    #[schema(example = "default")]
+    bucket: String,
 }
 
 impl From<spaces::Space> for Space {
@@ -64,6 +68,7 @@ impl From<spaces::Space> for Space {
             versions_days: space.policy.versions_days,
             trash_days: space.policy.trash_days,
             append_window_secs: space.policy.append_window_secs,
+            bucket: space.bucket.unwrap_or_else(|| DEFAULT.to_owned()),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! PATCH of a space: its name, and what it keeps.
 
 use http::{Response, StatusCode};
+use ledge_core::doctor::DEFAULT;
 use ledge_core::error::{Error, Result};
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{Platform, Upload};
@@ -30,6 +31,9 @@ struct Wanted {
     trash_days: Option<u64>,
     #[schema(minimum = 1, maximum = 86_400)]
     append_window_secs: Option<u64>,
+    /// A bucket of the configuration, or `default`. For owners who are administrators too. What is stored already stays
+    /// where it is.
+    bucket: Option<String>,
 }
 
 /// Changes a space: 200 with the space.
@@ -47,7 +51,7 @@ pub(crate) async fn patch<P: Platform, U: Upload>(
     Query::read(&matched.parts.uri, &[])?;
     let body = Members::read(
         upload,
-        &["name", "versions_kept", "versions_days", "trash_days", "append_window_secs"],
+        &["name", "versions_kept", "versions_days", "trash_days", "append_window_secs", "bucket"],
     )
     .await?;
     let limit = |field| -> Result<Option<Option<u64>>> {
@@ -57,12 +61,15 @@ pub(crate) async fn patch<P: Platform, U: Upload>(
     if body.has("name") && name.is_none() {
         return Err(Error::invalid("name", "expected a text"));
     }
+    let bucket = body.text("bucket")?.map(|bucket| Some(bucket.to_owned()).filter(|bucket| bucket != DEFAULT));
+    let bucket = if body.has("bucket") { Some(bucket.flatten()) } else { None };
     let change = Change {
         name,
         versions_kept: limit("versions_kept")?,
         versions_days: limit("versions_days")?,
         trash_days: limit("trash_days")?,
         append_window_secs: limit("append_window_secs")?,
+        bucket,
     };
     json(StatusCode::OK, &Space::from(spaces::change(platform, &token, &id, &change).await?))
 }

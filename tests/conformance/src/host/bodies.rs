@@ -95,7 +95,7 @@ fn content(number: usize) -> Vec<u8> {
 fn part(number: usize, from: usize, to: usize) -> (Slice, Vec<u8>) {
     let key = KEYS.get(number).copied().unwrap_or_default().to_owned();
     let bytes = content(number).get(from..to).unwrap_or_default().to_vec();
-    (Slice::Object { key, range: from as u64..to as u64 }, bytes)
+    (Slice::Object { place: key.into(), range: from as u64..to as u64 }, bytes)
 }
 
 fn inline(bytes: &[u8]) -> (Slice, Vec<u8>) {
@@ -107,11 +107,11 @@ fn zeros(count: usize) -> (Slice, Vec<u8>) {
 }
 
 fn missing_object() -> Slice {
-    Slice::Object { key: "conformance/body/missing".to_owned(), range: 0..100 }
+    Slice::Object { place: "conformance/body/missing".into(), range: 0..100 }
 }
 
 fn past_the_end() -> Slice {
-    Slice::Object { key: "conformance/body/a".to_owned(), range: 900..1001 }
+    Slice::Object { place: "conformance/body/a".into(), range: 900..1001 }
 }
 
 /// Splits parts into slices and the content that they make.

@@ -105,14 +105,14 @@ impl Rows {
             .map(|page| {
                 let extents = self.pages[&page.page].clone();
                 let keys =
-                    extents.iter().map(|extent| (extent.segment, extent.segment.to_string())).collect();
+                    extents.iter().map(|extent| (extent.segment, extent.segment.to_string().into())).collect();
                 KeyedPage { start: page.start, extents, keys }
             })
             .collect();
         let of = |slice: &Slice| match slice {
             Slice::Inline(bytes) => bytes.clone(),
             Slice::Zeros(count) => vec![0; *count as usize],
-            Slice::Object { key, range } => bytes(key.parse().unwrap(), range.clone()),
+            Slice::Object { place, range } => bytes(place.key.parse().unwrap(), range.clone()),
         };
         slices(&pages, range).unwrap().slices().iter().flat_map(of).collect()
     }

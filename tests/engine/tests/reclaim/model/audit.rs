@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use ledge_core::digest::Sha256;
 use ledge_core::manifest::{Extent, PageRef};
-use ledge_core::plan::{ReadPlan, Slice};
+use ledge_core::plan::{Place, ReadPlan, Slice};
 use ledge_core::ports::{Db, Host, Row, Rows, Statement};
 
 use super::drafts::{self, Upload};
@@ -233,7 +233,7 @@ impl Reader {
 
     fn needs_nothing_that_is_gone(&self, world: &World) {
         for slice in self.plan.slices() {
-            if let Slice::Object { key, .. } = slice {
+            if let Slice::Object { place: Place { key, .. }, .. } = slice {
                 assert!(world.objects.holds(key), "{key} is gone under a reader");
             }
         }

@@ -7,8 +7,7 @@ use std::ops::Range;
 use std::task::Poll;
 
 use ledge_core::digest::Sha256;
-use ledge_core::ports::{
-    Bucket, BucketError, Db, DbError, Direct, Host, ListPage, Presigned, Rows, Statement, Timestamp,
+use ledge_core::ports::{Bucket, BucketError, Buckets, Db, DbError, Direct, Host, ListPage, Presigned, Rows, Statement, Timestamp,
 };
 
 use super::{Machine, Objects};
@@ -150,6 +149,19 @@ impl<T: Db> Db for Gated<'_, T> {
     async fn write(&self, batch: Vec<Statement>) -> Result<Vec<Rows>, DbError> {
         let call = Call::Write(batch.clone());
         self.gate.pass(call, self.host.now(), self.inner.write(batch), no_database).await
+    }
+}
+
+/// These have no other buckets.
+impl Buckets for Gated<'_, Objects> {
+    type Named = Objects;
+
+    fn named(&self, _name: &str) -> Option<Objects> {
+        None
+    }
+
+    fn names(&self) -> Vec<String> {
+        Vec::new()
     }
 }
 

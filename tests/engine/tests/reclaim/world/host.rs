@@ -37,7 +37,7 @@ impl Machine {
             match slice {
                 Slice::Inline(inline) => bytes.extend_from_slice(inline),
                 Slice::Zeros(count) => bytes.resize(bytes.len() + usize::try_from(*count).unwrap(), 0),
-                Slice::Object { key, range } => bytes.extend(self.objects.range(key, range.clone())?),
+                Slice::Object { place, range } => bytes.extend(self.objects.range(&place.key, range.clone())?),
             }
         }
         Ok(bytes)
