@@ -75,8 +75,18 @@ pub(crate) async fn examine<P: Platform>(platform: &P, content: bool) -> Result<
 
 /// Prints a report for people.
 pub(crate) fn tell(out: &mut impl Write, report: &Report) -> Result<()> {
-    let Report { objects, object_bytes, pages, blobs, nodes, content_bytes, buckets, faults, notes, findings } =
-        report;
+    let Report {
+        objects,
+        object_bytes,
+        pages,
+        blobs,
+        nodes,
+        content_bytes,
+        buckets,
+        faults,
+        notes,
+        findings,
+    } = report;
     for bucket in buckets {
         writeln!(out, "bucket {}: {}", bucket.name, bucket.failure.as_deref().unwrap_or("works"))?;
     }

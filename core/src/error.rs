@@ -87,6 +87,12 @@ pub enum Error {
         /// How many may be.
         limit: u64,
     },
+    /// An archive can't be sent in one answer.
+    #[error("{reason}: ask for parts of it, by ranges")]
+    TooManyEntries {
+        /// What there is too much of.
+        reason: String,
+    },
     /// Chunks that a list names aren't known in the space: send them in a pack, and the list again.
     #[error("chunks are missing: {}", chunks_missing(hashes))]
     ChunksMissing {

@@ -16,10 +16,12 @@ pub mod range;
 pub mod token;
 
 // What a user does.
+pub mod archive;
 pub mod auth;
 pub mod backup;
 pub(crate) mod blobs;
 pub mod bootstrap;
+pub(crate) mod buckets;
 pub mod changes;
 pub mod delta;
 pub mod doctor;

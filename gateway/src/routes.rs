@@ -21,6 +21,7 @@ pub(crate) struct Matched<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Resource {
     Append,
+    Archive,
     Changes,
     Chunking,
     ChunksMissing,
@@ -72,6 +73,7 @@ const ROUTES: &[(Resource, &str, &str)] = &[
     (Resource::Append,         "/api/v1/spaces/{space}/append/{path}",        "POST"),
     (Resource::Concat,         "/api/v1/spaces/{space}/concat/{path}",        "POST"),
     (Resource::Folder,         "/api/v1/spaces/{space}/folders/{path}",       "GET, HEAD, PUT, DELETE"),
+    (Resource::Archive,        "/api/v1/spaces/{space}/archive/{path}",       "GET, HEAD"),
     (Resource::Changes,        "/api/v1/spaces/{space}/changes",              "GET, HEAD"),
     (Resource::Nodes,          "/api/v1/spaces/{space}/nodes/batch",          "POST"),
     (Resource::NodeAt,         "/api/v1/spaces/{space}/nodes/by-path/{path}", "GET, HEAD"),
@@ -197,6 +199,7 @@ async fn rest<P: Platform, U: Upload>(
         (Resource::Folder, &Method::PUT) => rest::folders::put(platform, matched).await,
         (Resource::Folder, &Method::DELETE) => rest::folders::delete(platform, matched).await,
 
+        (Resource::Archive, &Method::GET | &Method::HEAD) => rest::archive::get(platform, matched).await,
         (Resource::Changes, &Method::GET | &Method::HEAD) => rest::changes::get(platform, matched).await,
 
         (Resource::Node, &Method::GET | &Method::HEAD) => rest::nodes::by_id(platform, matched).await,

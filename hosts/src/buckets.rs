@@ -110,7 +110,10 @@ impl BucketSettings {
     ///
     /// # Errors
     /// The first that can't be used: `open` says why.
-    pub fn open<B>(&self, open: impl Fn(&Entry) -> Result<B, String>) -> Result<BTreeMap<String, B>, SettingError> {
+    pub fn open<B>(
+        &self,
+        open: impl Fn(&Entry) -> Result<B, String>,
+    ) -> Result<BTreeMap<String, B>, SettingError> {
         let opened = self.named.iter().map(|(name, entry)| {
             let bucket = open(entry).map_err(|reason| wrong(format!("{name}: {reason}")))?;
             Ok((name.clone(), bucket))
@@ -195,7 +198,8 @@ mod tests {
                 "disk": {"folder": "/srv/b"}, "r-2": {"binding": "PHOTOS"}}"#,
         )
         .unwrap();
-        let kinds: Vec<(&str, &Entry)> = read.named.iter().map(|(name, entry)| (name.as_str(), entry)).collect();
+        let kinds: Vec<(&str, &Entry)> =
+            read.named.iter().map(|(name, entry)| (name.as_str(), entry)).collect();
         assert!(matches!(
             kinds.as_slice(),
             [("disk", Entry::Folder(_)), ("photos", Entry::S3(_)), ("r-2", Entry::Binding(_))]
@@ -220,7 +224,10 @@ mod tests {
             (r#"{"a": {"endpoint": 1}}"#, "a: "),
             (r#"{"a": {"secret": "hunter2"}}"#, "\"secret\""),
             (r#"{"a": {"endpoint": "https://u:hunter2@x.example", "bucket": "b"}}"#, "a: ENDPOINT"),
-            (r#"{"a": {"endpoint": "https://x.example", "bucket": "b", "secret_access_key": "hunter2"}}"#, "a: ACCESS_KEY_ID"),
+            (
+                r#"{"a": {"endpoint": "https://x.example", "bucket": "b", "secret_access_key": "hunter2"}}"#,
+                "a: ACCESS_KEY_ID",
+            ),
         ] {
             let error = read(text).unwrap_err();
             assert_eq!(error.name, VARIABLE);

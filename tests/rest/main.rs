@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
 
+mod archive;
 mod auth;
 mod backups;
+mod buckets;
 mod budgets;
 mod changes;
 mod cors;

@@ -44,6 +44,12 @@ const variables = Object.fromEntries(
   }),
 );
 
+/** Buckets of R2 that LEDGE_BUCKETS names by a binding: each has one of its name. */
+const named = Object.entries(JSON.parse(variables.LEDGE_BUCKETS ?? "{}"));
+const moreBuckets = Object.fromEntries(
+  named.filter(([, entry]) => entry.binding).map(([name, entry]) => [entry.binding, { id: name }]),
+);
+
 function worker(argument, index) {
   const [config, dir] = argument.split("=");
   const buildDir = path.resolve(dir);
@@ -51,6 +57,7 @@ function worker(argument, index) {
   return {
     ...workerOptions,
     bindings: { ...workerOptions.bindings, ...variables },
+    r2Buckets: { ...workerOptions.r2Buckets, ...moreBuckets },
     name: `worker-${index}`,
     modulesRoot: buildDir,
     modules: modules(buildDir),

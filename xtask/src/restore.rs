@@ -94,18 +94,24 @@ pub(crate) fn doctor(mut arguments: Arguments) -> Result<()> {
     process::show(&mut ledge, "the report above says what is wrong")
 }
 
-/// Downloads the dump, has `ledge` make SQL of it, loads that into the empty database, and counts what arrived.
+/// Downloads the dump from R2, or leaves that to `ledge` where it is in S3; has `ledge` make SQL of it, loads that into the empty database, and counts what arrived.
 fn on_workers(workers: &Workers, mut ledge: Command) -> Result<()> {
     let scratch = Path::new(SCRATCH).join(format!("{}-{}", workers.backup, std::process::id()));
     remove_folder(&scratch)?;
     make_folder(&scratch)?;
-    let objects = match &workers.objects {
-        Some(objects) => objects.clone(),
-        None => download(workers, &scratch.join("objects"))?,
-    };
     let sql = scratch.join("restore.sql");
-    ledge.arg("restore").arg("--backup").arg(&workers.backup);
-    ledge.arg("--objects").arg(&objects).arg("--sql").arg(&sql);
+    ledge.arg("restore").arg("--backup").arg(&workers.backup).arg("--sql").arg(&sql);
+    let is_in_s3 = std::env::var_os("LEDGE_S3_ENDPOINT").is_some_and(|endpoint| !endpoint.is_empty());
+    match &workers.objects {
+        Some(objects) => {
+            ledge.arg("--objects").arg(objects);
+        }
+        // It reads the bucket itself.
+        None if is_in_s3 => {}
+        None => {
+            ledge.arg("--objects").arg(download(workers, &scratch.join("objects"))?);
+        }
+    }
     let said = process::quiet(&mut ledge, "nothing was changed; the messages above say why")?;
     let said: Value = serde_json::from_str(said.trim()).context("`ledge restore` printed no JSON")?;
 

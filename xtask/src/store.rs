@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use serde_json::json;
 
 use crate::process;
 use crate::server::Server;
@@ -16,6 +17,9 @@ const SESSION_TOKEN: &str = "the-session-token-that-no-log-may-show";
 
 /// The bucket that is there from the beginning.
 const BUCKET: &str = "drive";
+
+/// Another one, which the configuration calls so.
+pub(crate) const SECOND: &str = "second";
 
 /// The store says where it listens in its log, and doesn't watch its standard input.
 const SCRIPT: &str = r#"
@@ -39,6 +43,8 @@ cat > /dev/null
 pub(crate) struct Store {
     server: Server,
     folder: PathBuf,
+    /// `LEDGE_BUCKETS`: the second bucket.
+    named: String,
 }
 
 impl Store {
@@ -52,7 +58,8 @@ impl Store {
         command.args(["--secret-key", SECRET_ACCESS_KEY]).arg(&folder);
         command.env("RUST_LOG", "s3s_fs=info").env("NO_COLOR", "1");
         let log = log.with_extension("start.log");
-        Ok(Self { server: Server::start(command, Some(&log))?, folder })
+        make_folder(&folder.join(SECOND))?;
+        Ok(Self::of(Server::start(command, Some(&log))?, folder))
     }
 
     /// Starts Miniflare's.
@@ -62,7 +69,15 @@ impl Store {
         let mut command = process::npm_program("node")?;
         command.arg("xtask/js/s3.mjs").arg("--state").arg(&folder);
         command.args(["--bucket", BUCKET, "--key", ACCESS_KEY_ID, "--secret", SECRET_ACCESS_KEY]);
-        Ok(Self { server: Server::start(command, Some(log))?, folder })
+        Ok(Self::of(Server::start(command, Some(log))?, folder))
+    }
+
+    fn of(server: Server, folder: PathBuf) -> Self {
+        let second = json!({
+            "endpoint": server.url(), "bucket": SECOND, "access_key_id": ACCESS_KEY_ID,
+            "secret_access_key": SECRET_ACCESS_KEY, "session_token": SESSION_TOKEN,
+        });
+        Self { server, folder, named: json!({ SECOND: second }).to_string() }
     }
 
     /// Where a folder makes a bucket, in s3s-fs.
@@ -78,6 +93,7 @@ impl Store {
             ("LEDGE_S3_ACCESS_KEY_ID", ACCESS_KEY_ID),
             ("LEDGE_S3_SECRET_ACCESS_KEY", SECRET_ACCESS_KEY),
             ("LEDGE_S3_SESSION_TOKEN", SESSION_TOKEN),
+            ("LEDGE_BUCKETS", &self.named),
         ]
     }
 }

@@ -20,17 +20,18 @@ use ledge_core::restore;
 use ledge_core::settings::Settings;
 use ledge_hosts::buckets::BucketSettings;
 use ledge_hosts::local::{InProcess, Local, LocalBuckets, Sqlite, open_buckets};
+use ledge_hosts::s3::S3Settings;
 
 use crate::doctor;
 
 /// Bring a lost database back, out of a dump in the bucket.
 ///
-/// With --data the drive on this machine: reads DIR/objects, or the S3 bucket that is set, and writes DIR/ledge.db. With --objects and --sql one elsewhere:
-/// reads a dump that was downloaded, and writes its database as SQL.
+/// With --data the drive on this machine: reads DIR/objects, or the S3 bucket that is set, and writes DIR/ledge.db. With --sql one
+/// elsewhere: reads the S3 bucket that is set, or with --objects a dump that was downloaded, and writes its database as SQL.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// The folder that holds the drive. It must have no database, or one that nobody has used.
-    #[arg(long, value_name = "DIR", required_unless_present = "objects")]
+    #[arg(long, value_name = "DIR", required_unless_present = "sql")]
     data: Option<PathBuf>,
 
     /// Which dump; else the complete one that shows the latest moment.
@@ -42,7 +43,7 @@ pub(crate) struct Options {
     objects: Option<PathBuf>,
 
     /// The SQL file to write, for `wrangler d1 execute --file` into a database that has all migrations and no account.
-    #[arg(long, value_name = "FILE", requires = "objects")]
+    #[arg(long, value_name = "FILE", conflicts_with = "data")]
     sql: Option<PathBuf>,
 }
 
@@ -51,8 +52,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let work = async {
         match (&options.data, &options.objects, &options.sql) {
             (Some(data), ..) => in_place(data, options.backup.as_deref()).await,
-            (None, Some(objects), Some(sql)) => as_sql(objects, options.backup.as_deref(), sql).await,
-            _ => anyhow::bail!("say which drive: --data DIR, or --objects FOLDER and --sql FILE"),
+            (None, objects, Some(sql)) => as_sql(objects.as_deref(), options.backup.as_deref(), sql).await,
+            _ => anyhow::bail!("say which drive: --data DIR, or --sql FILE"),
         }
     };
     ledge_hosts::local::run(work).context("the system refuses what a restore needs")?
@@ -99,7 +100,11 @@ async fn must_be_unused(place: &Path) -> Result<()> {
 }
 
 /// Builds the database in a folder of its own, which is emptied first.
-async fn build(bucket: &LocalBuckets, backup: Option<&str>, folder: &Path) -> Result<(Index, Sqlite, PathBuf)> {
+async fn build(
+    bucket: &LocalBuckets,
+    backup: Option<&str>,
+    folder: &Path,
+) -> Result<(Index, Sqlite, PathBuf)> {
     let index = restore::find(bucket, backup).await?;
     let parts = index.parts.len();
     eprintln!(
@@ -121,11 +126,22 @@ async fn build(bucket: &LocalBuckets, backup: Option<&str>, folder: &Path) -> Re
     Ok((index, Sqlite::open(&path)?, path))
 }
 
-async fn as_sql(objects: &Path, backup: Option<&str>, sql: &Path) -> Result<()> {
+async fn as_sql(objects: Option<&Path>, backup: Option<&str>, sql: &Path) -> Result<()> {
     let scratch = sql.with_extension("restoring");
     remove_folder(&scratch)?;
-    let bucket = open_buckets(&scratch, &BucketSettings::default())?;
-    take_in(&bucket, objects).await?;
+    let bucket = match objects {
+        Some(objects) => {
+            let bucket = open_buckets(&scratch, &BucketSettings::default())?;
+            take_in(&bucket, objects).await?;
+            bucket
+        }
+        None => {
+            // Dumps are in the default bucket.
+            let default = S3Settings::read(|name| std::env::var(name).ok())?;
+            ensure!(default.is_some(), "say where the dump is: --objects FOLDER, or LEDGE_S3_… for a bucket");
+            open_buckets(&scratch, &BucketSettings { default, ..BucketSettings::default() })?
+        }
+    };
     let (index, db, _) = build(&bucket, backup, &scratch.join("database")).await?;
     restore::register(&db, &bucket).await?;
     let counts = sql::write(&db, sql).await?;

@@ -335,7 +335,8 @@ fn appended_to(row: &Row) -> Result<Option<AppendedTo>> {
     Ok(Some(AppendedTo { since, until: since.plus_secs(window_secs), author }))
 }
 
-fn decode(text: Option<&str>) -> Result<Vec<u8>> {
+/// Reads content that stands in a row.
+pub(crate) fn decode(text: Option<&str>) -> Result<Vec<u8>> {
     STANDARD
         .decode(text.unwrap_or_default())
         .map_err(|error| Error::Internal(format!("content in a row: {error}")))

@@ -38,7 +38,9 @@ pub(crate) fn segments(
     now: Timestamp,
 ) -> Result<Vec<Statement>> {
     let state = |segment: &NewSegment| if named.contains(&segment.id) { "live" } else { "doomed" };
-    let rows = segments.iter().map(|segment| (segment.id, &segment.key, segment.size_bytes, state(segment), segment.bucket));
+    let rows = segments
+        .iter()
+        .map(|segment| (segment.id, &segment.key, segment.size_bytes, state(segment), segment.bucket));
     for_each_piece(rows, |json| {
         Statement::new(
             "insert into segments (id, key, size_bytes, state, bucket, state_at)
@@ -62,7 +64,8 @@ pub(super) fn revive(reused: &[u64], now: Timestamp) -> Result<Statement> {
 }
 
 /// Another upload may have stored the same chunk meanwhile: then the index keeps that one, and both stay readable. One that
-/// is on its way out gives way, or who sends a chunk anew, since it was gone, would find it gone again.
+/// is on its way out gives way, or who sends a chunk anew, since it was gone, would find it gone again; so does one in another
+/// bucket, which may be one that can't be reached.
 pub(crate) fn chunks(
     chunks: &[NewChunk],
     space_key: i64,
@@ -80,7 +83,9 @@ pub(crate) fn chunks(
              on conflict (space, hash) do update
                 set segment = excluded.segment, offset = excluded.offset, length = excluded.length,
                     crc32 = excluded.crc32, chunker = excluded.chunker, seen_at = excluded.seen_at
-              where exists (select 1 from segments s where s.id = chunks.segment and s.state = 'deleting')",
+              where exists (select 1 from segments s cross join segments new
+                             where s.id = chunks.segment and new.id = excluded.segment
+                               and (s.state = 'deleting' or s.bucket is not new.bucket))",
         )
         .bind(json)
         .bind(space_key)

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::chunks::{self, Chunk};
 use super::look_up;
 use crate::blobs::NewBlob;
+use crate::buckets;
 use crate::conditions::Conditions;
 use crate::digest::Sha256;
 use crate::error::{Conflict, Error, MAX_NAMED, Result, Unavailable};
@@ -82,7 +83,8 @@ async fn attempt<P: Platform>(platform: &P, manifest: &Manifest, size_bytes: u64
     };
     let wanted = look_up::distinct(manifest.chunks.iter().map(|chunk| chunk.hash));
     let (target, ingest, found) =
-        find_for_all(platform, &request, look_up::find(&address.space, &wanted)).await?;
+        find_for_all(platform, &request, look_up::find(&address.space, &wanted, &buckets::names(platform)?))
+            .await?;
     let made =
         look_up::read(&wanted, &found).and_then(|found| assemble(&manifest.chunks, &found, ingest.as_ref()));
     let saved = match made {
@@ -145,7 +147,13 @@ async fn keep_others<P: Platform>(
 ) -> Result<Vec<Sha256>> {
     let missing: HashSet<&Sha256> = missing.iter().collect();
     let others: Vec<Sha256> = wanted.iter().filter(|hash| !missing.contains(hash)).copied().collect();
-    let mut batch = look_up::mark(&address.token, &address.space, &others, platform.host().now());
+    let mut batch = look_up::mark(
+        &address.token,
+        &address.space,
+        &others,
+        &buckets::names(platform)?,
+        platform.host().now(),
+    );
     let marks = batch.len();
     batch.extend(ingest.as_ref().map(Ingest::close));
     let results = platform.db().write(batch).await?;

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use crate::auth;
+use crate::buckets::configured;
 use crate::digest::Sha256;
 use crate::error::{Error, Result};
 use crate::ids::SpaceId;
@@ -26,20 +27,23 @@ fn json(hashes: &[Sha256]) -> String {
     serde_json::Value::from_iter(hashes.iter().map(|hash| index_form(*hash))).to_string()
 }
 
-/// Finds `hashes`, which are [`distinct`]; [`read`] understands the answers. What is being deleted isn't found.
-pub(super) fn find(space: &SpaceId, hashes: &[Sha256]) -> Vec<Statement> {
+/// Finds `hashes`, which are [`distinct`]; [`read`] understands the answers. What is being deleted isn't found, nor what lies
+/// in a bucket that isn't one of `names`.
+pub(super) fn find(space: &SpaceId, hashes: &[Sha256], names: &str) -> Vec<Statement> {
     hashes
         .chunks(AT_ONCE)
         .map(|hashes| {
-            Statement::new(
+            Statement::new(concat!(
                 "select json_group_array(json_array(r.key, c.segment, c.offset, c.length, c.crc32)) as found
                    from spaces sp cross join json_each(?2) r
                   cross join chunks c on c.space = sp.n and c.hash = r.value
                   cross join segments s on s.id = c.segment and s.state <> 'deleting'
-                  where sp.id = ?1",
-            )
+                  where sp.id = ?1 and ",
+                configured!("s.bucket", "?3")
+            ))
             .bind(space)
             .bind(json(hashes))
+            .bind(names)
         })
         .collect()
 }
@@ -60,22 +64,31 @@ pub(super) fn read(hashes: &[Sha256], results: &[Rows]) -> Result<HashMap<Sha256
 
 /// Marks `hashes` as seen, as far as the space knows them, so that they stay for the grace time; returns a row for each that
 /// it knows. Does so only for a token that may write to the whole space.
-pub(super) fn mark(token: &Token, space: &SpaceId, hashes: &[Sha256], now: Timestamp) -> Vec<Statement> {
+pub(super) fn mark(
+    token: &Token,
+    space: &SpaceId,
+    hashes: &[Sha256],
+    names: &str,
+    now: Timestamp,
+) -> Vec<Statement> {
     hashes
         .chunks(AT_ONCE)
         .map(|hashes| {
             Statement::new(format!(
                 "update chunks set seen_at = ?3
                   where space = (select n from spaces where id = ?2) and hash in (select value from json_each(?4))
-                    and exists (select 1 from segments s where s.id = chunks.segment and s.state <> 'deleting')
+                    and exists (select 1 from segments s
+                                 where s.id = chunks.segment and s.state <> 'deleting' and {})
                     and {}
                  returning hash",
+                configured!("s.bucket", "?5"),
                 auth::STILL_WRITES_ALL
             ))
             .bind(token.hash().to_string())
             .bind(space)
             .bind(now)
             .bind(json(hashes))
+            .bind(names)
         })
         .collect()
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::look_up;
 use crate::auth::{self, Right};
+use crate::buckets;
 use crate::digest::Sha256;
 use crate::error::{Error, Result};
 use crate::ids::SpaceId;
@@ -32,7 +33,7 @@ pub async fn missing<P: Platform>(
     let now = platform.host().now();
     let mut wanted = look_up::distinct(hashes.iter().copied());
     let mut batch = vec![auth::look_up(token, space, now)];
-    batch.extend(look_up::mark(token, space, &wanted, now));
+    batch.extend(look_up::mark(token, space, &wanted, &buckets::names(platform)?, now));
     let results = platform.db().write(batch).await?;
     auth::authorise(results.first().and_then(|rows| rows.first()), Right::Write)?;
     let known: HashSet<Sha256> = look_up::marked(results.get(1..).unwrap_or_default())?.into_iter().collect();

@@ -17,7 +17,8 @@ pub(super) async fn look<P: Platform>(platform: &P, report: &mut Report) -> Resu
     let names = platform.bucket().names();
     report.buckets = Vec::with_capacity(names.len() + 1);
     // What nothing is stored in may be somebody's bucket that can only be read.
-    let chosen = Statement::new("select distinct b.name from spaces s cross join buckets b on b.n = s.bucket");
+    let chosen =
+        Statement::new("select distinct b.name from spaces s cross join buckets b on b.n = s.bucket");
     let known = Statement::new("select name from buckets order by name");
     let mut results = platform.db().read(vec![chosen, known]).await?.into_iter();
     let mut rows = || results.next().unwrap_or_default();

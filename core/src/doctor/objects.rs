@@ -68,12 +68,17 @@ async fn compare<P: Platform, B: Bucket>(
         match objects.remove(key) {
             Some(listed) if listed == size_bytes => {}
             Some(listed) => {
-                report
-                    .add(Kind::WrongSize, format!("{} has {listed} bytes, and its row says {size_bytes}", bucket.show(key)));
+                report.add(
+                    Kind::WrongSize,
+                    format!("{} has {listed} bytes, and its row says {size_bytes}", bucket.show(key)),
+                );
             }
             // Stored after the listing was read, perhaps; of what is on its way out, nobody cares.
             None if row.integer("needed")? == 1 && !is_there(bucket.bucket, key, size_bytes).await? => {
-                report.add(Kind::MissingObject, format!("{}, of {size_bytes} bytes, isn't in the bucket", bucket.show(key)));
+                report.add(
+                    Kind::MissingObject,
+                    format!("{}, of {size_bytes} bytes, isn't in the bucket", bucket.show(key)),
+                );
             }
             None => {}
         }
@@ -82,7 +87,10 @@ async fn compare<P: Platform, B: Bucket>(
         let is_uploading = ingest_of(key).is_some_and(|ingest| rows.ingests.contains(ingest));
         // Removed after the listing was read, perhaps.
         if !is_uploading && is_there(bucket.bucket, key, size_bytes).await? {
-            report.add(Kind::UnknownObject, format!("{}, of {size_bytes} bytes, is known to no row", bucket.show(key)));
+            report.add(
+                Kind::UnknownObject,
+                format!("{}, of {size_bytes} bytes, is known to no row", bucket.show(key)),
+            );
         }
     }
     Ok(())
@@ -136,7 +144,9 @@ async fn is_there<B: Bucket>(bucket: &B, key: &str, size_bytes: u64) -> Result<b
 async fn others<P: Platform, B: Bucket>(
     platform: &P,
     bucket: &Named<'_, B>,
-    listed: &[&Listed], report: &mut Report) -> Result<()> {
+    listed: &[&Listed],
+    report: &mut Report,
+) -> Result<()> {
     let dump_of = |object: &Listed| {
         object.key.strip_prefix(META).and_then(|rest| rest.split('/').next()).map(str::to_owned)
     };

@@ -8,7 +8,7 @@ use crate::error::{Conflict, Error, Result};
 use crate::ids::{NodeId, VersionId};
 use crate::locks;
 use crate::manifest::{self, KeyedPage};
-use crate::plan::{ReadPlan, Slice};
+use crate::plan::{Place, ReadPlan, Slice};
 use crate::ports::{Db, Host, Platform, Rows, Statement, Timestamp, Value};
 use crate::range::RangeSpec;
 use crate::tree::{self, Address, Kind, Resolved, Version, resolve, walk};
@@ -35,6 +35,30 @@ pub enum Which {
     At(Timestamp),
 }
 
+/// Where content is, as far as it was [`Wanted`].
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Stored {
+    /// The pages, in order.
+    pub(crate) pages: Vec<KeyedPage>,
+    /// What lies behind the pages, and where it begins.
+    pub(crate) rest: Option<(u64, Vec<u8>)>,
+}
+
+impl Stored {
+    /// Plans the bytes `range`.
+    pub(crate) fn plan(&self, range: Range<u64>) -> Result<ReadPlan> {
+        let Some((start, bytes)) = &self.rest else { return manifest::slices(&self.pages, range) };
+        let in_pages = range.start.min(*start)..range.end.min(*start);
+        let mut plan = manifest::slices(&self.pages, in_pages)?;
+        let within = |position: u64| usize::try_from(position.saturating_sub(*start)).unwrap_or(usize::MAX);
+        let part = bytes
+            .get(within(range.start)..within(range.end))
+            .ok_or_else(|| Error::Internal("content in a row is shorter than its size".to_owned()))?;
+        plan.push(Slice::Inline(part.to_vec()));
+        Ok(plan)
+    }
+}
+
 /// A file that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
@@ -42,50 +66,36 @@ pub struct File {
     pub node: NodeId,
     /// The version that was asked for.
     pub version: Version,
-    pages: Vec<KeyedPage>,
-    /// What lies behind the pages, and where it begins; None where it wasn't wanted or there is none.
-    tail: Option<(u64, Vec<u8>)>,
+    stored: Stored,
     /// Whether the object that it begins with is as long as it is.
     fits_object: bool,
 }
 
 impl File {
     /// The object that has just this content, and nothing else, if one has and the content was [`Wanted`].
-    pub fn whole_object(&self) -> Option<String> {
+    pub fn whole_object(&self) -> Option<Place> {
         if !self.fits_object {
             return None;
         }
-        match self.plan(0..self.version.blob.size_bytes).ok()?.into_slices().as_mut_slice() {
-            [Slice::Object { key, range }] if range.start == 0 => Some(std::mem::take(key)),
+        match self.plan(0..self.version.blob.size_bytes).ok()?.slices() {
+            [Slice::Object { place, range }] if range.start == 0 => Some(place.clone()),
             _ => None,
         }
     }
 
     /// The pages of what was [`Wanted`].
     pub(crate) fn pages(&self) -> &[KeyedPage] {
-        &self.pages
+        &self.stored.pages
     }
 
-    /// What lies behind the pages, and where it begins, where it was [`Wanted`].
+    /// What lies behind the pages, and where it begins, where it was [`Wanted`]; of inline content, all.
     pub(crate) fn tail(&self) -> Option<(u64, &[u8])> {
-        self.tail.as_ref().map(|(start, bytes)| (*start, bytes.as_slice()))
+        self.stored.rest.as_ref().map(|(start, bytes)| (*start, bytes.as_slice()))
     }
 
     /// Plans the bytes `range`, which must lie within what was [`Wanted`].
     pub fn plan(&self, range: Range<u64>) -> Result<ReadPlan> {
-        let (start, bytes) = match (&self.version.blob.inline, &self.tail) {
-            (Some(bytes), _) => (0, bytes),
-            (None, Some((start, bytes))) => (*start, bytes),
-            (None, None) => return manifest::slices(&self.pages, range),
-        };
-        let in_pages = range.start.min(start)..range.end.min(start);
-        let mut plan = manifest::slices(&self.pages, in_pages)?;
-        let within = |position: u64| usize::try_from(position.saturating_sub(start)).unwrap_or(usize::MAX);
-        let part = bytes
-            .get(within(range.start)..within(range.end))
-            .ok_or_else(|| Error::Internal("content in a row is shorter than its size".to_owned()))?;
-        plan.push(Slice::Inline(part.to_vec()));
-        Ok(plan)
+        self.stored.plan(range)
     }
 }
 
@@ -135,17 +145,18 @@ pub(crate) async fn find_with<P: Platform>(
         Which::Current => current,
         _ => tree::version(rows().first().ok_or(Error::NotFound)?)?,
     };
-    let (mut pages, mut tail, mut fits_object) = (Vec::new(), None, false);
+    let (mut stored, mut fits_object) = (Stored::default(), false);
+    stored.rest = version.blob.inline.clone().map(|bytes| (0, bytes));
     for row in rows() {
         match row.text_or_null("extents")? {
             Some(_) => {
                 fits_object |= row.integer("fits_object")? == 1;
-                pages.push(keyed_page(&row)?);
+                stored.pages.push(keyed_page(&row)?);
             }
-            None => tail = Some((row.unsigned("start")?, tail_of(&row)?)),
+            None => stored.rest = Some((row.unsigned("start")?, tail_of(&row)?)),
         }
     }
-    Ok((File { node: node.id, version, pages, tail, fits_object }, also))
+    Ok((File { node: node.id, version, stored, fits_object }, also))
 }
 
 /// Which version `v` of the node `n` is meant, by ?4: conditions for [`Which`].

@@ -220,9 +220,10 @@ impl<'a, P: Platform> Store<'a, P> {
                 length: row.unsigned("length")?,
                 crc32: piece.crc32,
             };
-            if extent.length == piece.length() {
+            let bucket = row.text_or_null("bucket")?.map(str::to_owned);
+            // Nobody could read what lies in a bucket that isn't configured any more.
+            if extent.length == piece.length() && self.platform.bucket_of(bucket.as_deref()).is_ok() {
                 known.insert(piece.hash, extent);
-                let bucket = row.text_or_null("bucket")?.map(str::to_owned);
                 self.keys.insert(extent.segment, Place { bucket, key: row.text("key")?.to_owned() });
             }
         }

@@ -51,7 +51,10 @@ fn slice(page: &KeyedPage, extent: &Extent, within: Range<u64>) -> Result<Slice>
         .keys
         .get(&extent.segment)
         .ok_or_else(|| Error::Internal(format!("segment {} has no row", extent.segment)))?;
-    Ok(Slice::Object { place: place.clone(), range: extent.offset + within.start..extent.offset + within.end })
+    Ok(Slice::Object {
+        place: place.clone(),
+        range: extent.offset + within.start..extent.offset + within.end,
+    })
 }
 
 fn gap(at: u64) -> Error {

@@ -44,6 +44,9 @@ pub trait Host {
     /// Tells the operator of a failure: one line in the host's log, readable alone. Never a secret.
     fn report(&self, failure: &str);
 
+    /// How many reads from buckets a response body may take: the slices of a plan that are objects.
+    fn most_reads(&self) -> usize;
+
     /// A response body that is in memory already.
     fn inline(&self, bytes: Vec<u8>) -> Self::Body;
 
@@ -97,6 +100,10 @@ impl<T: Host> Host for &T {
 
     fn report(&self, failure: &str) {
         (**self).report(failure);
+    }
+
+    fn most_reads(&self) -> usize {
+        (**self).most_reads()
     }
 
     fn inline(&self, bytes: Vec<u8>) -> Self::Body {

@@ -6,10 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use super::Limits;
+use super::{Limits, texts};
+use crate::buckets::{self, configured};
 use crate::error::Result;
 use crate::manifest;
-use crate::ports::{Bucket, Db, Host, Platform, Statement, Timestamp};
+use crate::ports::{Bucket, Db, Host, Platform, Row, Statement, Timestamp};
 
 /// A batch may run so long after its time was taken: what was doomed then, was doomed so much later than it says. (Or as
 /// much later as the grace is long, where tests have a short one.)
@@ -30,7 +31,7 @@ macro_rules! due {
     () => {
         concat!(
             "(select id from segments where state <> 'live' and state = 'doomed' and state_at <= ?1 and ",
-            configured!("?3"),
+            configured!("bucket", "?3"),
             " order by state_at limit ?2)"
         )
     };
@@ -62,7 +63,7 @@ const BEGIN: &str = concat!(
 const BEGUN: &str = concat!(
     "select id, key, size_bytes, (select b.name from buckets b where b.n = segments.bucket) as bucket
        from segments where state <> 'live' and state = 'deleting' and ",
-    configured!("?2"),
+    configured!("bucket", "?2"),
     " order by state_at limit ?1"
 );
 
@@ -70,7 +71,7 @@ const BEGUN: &str = concat!(
 /// to 1,000 objects of a bucket.
 pub(super) async fn delete<P: Platform>(platform: &P, limits: &Limits) -> Result<Deleted> {
     let over = over(platform);
-    let names = super::names(platform)?;
+    let names = buckets::names(platform)?;
     let on_due = |sql: &'static str| Statement::new(sql).bind(over).bind(limits.deleted).bind(names.as_str());
     let begun = Statement::new(BEGUN).bind(limits.deleted).bind(names.as_str());
     let batch = vec![on_due(KEEP), on_due(POSTPONE), on_due(BEGIN), begun];
@@ -78,17 +79,29 @@ pub(super) async fn delete<P: Platform>(platform: &P, limits: &Limits) -> Result
     if rows.is_empty() {
         return Ok(Deleted { segments: 0, bytes: 0, more: false });
     }
-    let mut by_bucket: BTreeMap<Option<&str>, Vec<String>> = BTreeMap::new();
-    let mut ids = Vec::with_capacity(rows.len());
-    let mut bytes = 0;
+    let mut by_bucket: BTreeMap<Option<&str>, Vec<&Row>> = BTreeMap::new();
     for row in &rows {
-        by_bucket.entry(row.text_or_null("bucket")?).or_default().push(row.text("key")?.to_owned());
-        ids.push(row.unsigned("id")?);
-        bytes += row.unsigned("size_bytes")?;
+        by_bucket.entry(row.text_or_null("bucket")?).or_default().push(row);
     }
-    for (bucket, keys) in by_bucket {
-        platform.bucket_of(bucket)?.delete(&keys).await?;
+    let (mut ids, mut bytes, mut failure) = (Vec::with_capacity(rows.len()), 0, None);
+    for (bucket, rows) in by_bucket {
+        match platform.bucket_of(bucket)?.delete(&texts(rows.iter().copied(), "key")?).await {
+            Ok(()) => {
+                for row in rows {
+                    ids.push(row.unsigned("id")?);
+                    bytes += row.unsigned("size_bytes")?;
+                }
+            }
+            Err(error) => failure = Some(error),
+        }
     }
+    // One bucket that fails doesn't keep what lies in the others.
+    match failure {
+        Some(failure) if ids.is_empty() => return Err(failure.into()),
+        Some(failure) => platform.host().report(&format!("segments were not deleted yet: {failure}")),
+        None => {}
+    }
+    let segments = ids.len() as u64;
     let ids = manifest::to_json(&ids)?;
     let forget = |sql: &'static str| Statement::new(sql).bind(ids.as_str());
     let batch = vec![
@@ -96,7 +109,7 @@ pub(super) async fn delete<P: Platform>(platform: &P, limits: &Limits) -> Result
         forget("delete from segments where id in (select value from json_each(?1)) and state = 'deleting'"),
     ];
     platform.db().write(batch).await?;
-    Ok(Deleted { segments: rows.len() as u64, bytes, more: rows.len() as u64 >= limits.deleted })
+    Ok(Deleted { segments, bytes, more: rows.len() as u64 >= limits.deleted })
 }
 
 /// What was doomed until then may go.

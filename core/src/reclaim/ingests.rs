@@ -7,7 +7,8 @@
 
 use std::collections::HashMap;
 
-use super::{Limits, names, without_row};
+use super::{Limits, without_row};
+use crate::buckets::{configured, names};
 use crate::error::Result;
 use crate::ingest;
 use crate::ports::{Bucket, Db, Host, Platform, Statement};
@@ -46,7 +47,7 @@ pub(super) async fn expire<P: Platform>(
     let expired = Statement::new(concat!(
         "update ingests set expires_at = 0
           where id in (select id from ingests where expires_at <= ?1 and ",
-        configured!("?3"),
+        configured!("bucket", "?3"),
         " order by expires_at limit ?2)
          returning id, key, (select b.name from buckets b where b.n = ingests.bucket) as bucket",
     ))
@@ -55,21 +56,25 @@ pub(super) async fn expire<P: Platform>(
     .bind(names(platform)?);
     let rows = platform.db().write(vec![expired]).await?.pop().unwrap_or_default();
     let mut listings = limits.listings;
-    let mut emptied = Vec::new();
-    let mut unfinished = None;
+    let (mut emptied, mut unfinished, mut failure) = (Vec::new(), None, None);
     for row in &rows {
         let (id, key) = (row.unsigned("id")?, row.text("key")?);
         let cursor = rest.filter(|(ingest, _)| *ingest == id).map(|(_, cursor)| cursor.clone());
-        match empty(platform, row.text_or_null("bucket")?, key, cursor, &mut listings).await?.rest {
-            None => emptied.push(id),
-            Some(cursor) => {
+        match empty(platform, row.text_or_null("bucket")?, key, cursor, &mut listings).await {
+            Ok(Emptied { rest: None, .. }) => emptied.push(id),
+            Ok(Emptied { rest: Some(cursor), .. }) => {
                 unfinished = Some((id, cursor));
                 break;
             }
+            // One bucket that fails doesn't keep what lies in the others.
+            Err(error) => failure = Some(error),
         }
         if listings == 0 {
             break;
         }
+    }
+    if let (Some(failure), true) = (failure, emptied.is_empty()) {
+        return Err(failure);
     }
     let more = rows.len() as u64 >= limits.ingests || emptied.len() < rows.len();
     if !emptied.is_empty() {

@@ -4,16 +4,6 @@
 //! strings steps together, and carries a checkpoint from one to the next. When in doubt, a step keeps. The life of a
 //! segment, and why no order of steps can hurt a reader or a commit, stand in docs/STORAGE.md.
 
-/// Whether a row's bucket can be reached: of others, nothing is decided. The parameter is [`names`].
-macro_rules! configured {
-    ($names:literal) => {
-        concat!(
-            "(bucket is null or bucket in (select b.n from json_each(",
-            $names,
-            ") c cross join buckets b on b.name = c.value))"
-        )
-    };
-}
 mod ask;
 mod candidates;
 mod delete;
@@ -33,7 +23,7 @@ pub use sweep::{FullPass, Reclaimed, Sweep, full_pass, sweep};
 
 use crate::error::Result;
 use crate::manifest;
-use crate::ports::{Buckets, Db, Platform, Rows, Statement};
+use crate::ports::{Db, Platform, Row, Statement};
 
 /// Of some keys those that no segment has: nothing can refer to these objects.
 async fn without_row<P: Platform>(platform: &P, keys: &[String]) -> Result<Vec<String>> {
@@ -52,11 +42,6 @@ fn rowless(keys: &[String]) -> Result<Statement> {
     Ok(look.bind(manifest::to_json(&keys)?))
 }
 
-/// The names of the buckets beside the default one, as JSON.
-fn names<P: Platform>(platform: &P) -> Result<String> {
-    manifest::to_json(&platform.bucket().names())
-}
-
-fn texts(rows: &Rows, column: &str) -> Result<Vec<String>> {
-    rows.iter().map(|row| Ok(row.text(column)?.to_owned())).collect()
+fn texts<'a>(rows: impl IntoIterator<Item = &'a Row>, column: &str) -> Result<Vec<String>> {
+    rows.into_iter().map(|row| Ok(row.text(column)?.to_owned())).collect()
 }

@@ -59,7 +59,14 @@ async fn page<P: Platform>(platform: &P, at: &At) -> Result<Passed> {
     let Ok(bucket) = platform.bucket_of(name) else {
         return Ok(Passed { removed: 0, next: next_bucket(platform, name) });
     };
-    let page = bucket.list(PREFIX, at.cursor.as_deref()).await?;
+    let page = match bucket.list(PREFIX, at.cursor.as_deref()).await {
+        // One bucket that fails doesn't keep the pass from the others.
+        Err(error) if name.is_some() => {
+            platform.host().report(&format!("a full pass left a bucket out: {error}"));
+            return Ok(Passed { removed: 0, next: next_bucket(platform, name) });
+        }
+        page => page?,
+    };
     let keys: Vec<String> = page.objects.into_iter().map(|object| object.key).collect();
     let last = match page.next {
         Some(_) => keys.last().unwrap_or(&at.after).clone(),
@@ -136,7 +143,8 @@ impl Seen<'_> {
         let json = manifest::to_json(&known.rowless)?;
         let forget = "delete from orphans
             where key > ?2 and key <= ?3 and bucket is ?4 and key not in (select value from json_each(?1))";
-        let note = "insert or ignore into orphans (key, seen_at, bucket) select value, ?2, ?3 from json_each(?1)";
+        let note =
+            "insert or ignore into orphans (key, seen_at, bucket) select value, ?2, ?3 from json_each(?1)";
         // All in one statement: an ingest's row goes, and its segments' come, with the same commit. What was put so long
         // ago has an ingest that has expired.
         let old = "select o.key from json_each(?1) e cross join orphans o on o.key = e.value

@@ -62,7 +62,9 @@ pub async fn change<P: Platform>(
 ) -> Result<Space> {
     check(change)?;
     let bucket = change.bucket.as_ref().map(|name| name.as_deref());
-    if let Some(name) = bucket.flatten() && platform.bucket().named(name).is_none() {
+    if let Some(name) = bucket.flatten()
+        && platform.bucket().named(name).is_none()
+    {
         return Err(Error::invalid("bucket", format!("no bucket {name:?} is configured")));
     }
     let now = platform.host().now();

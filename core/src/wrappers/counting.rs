@@ -10,7 +10,8 @@ use crate::auth;
 use crate::digest::Sha256;
 use crate::error::Error;
 use crate::plan::ReadPlan;
-use crate::ports::{Bucket, BucketError, Buckets, Db, DbError, Direct, Host, ListPage, Presigned, Rows, Statement, Timestamp,
+use crate::ports::{
+    Bucket, BucketError, Buckets, Db, DbError, Direct, Host, ListPage, Presigned, Rows, Statement, Timestamp,
 };
 
 /// What has been used so far.
@@ -171,6 +172,10 @@ impl<T: Host> Host for Counting<'_, T> {
 
     fn report(&self, failure: &str) {
         self.inner.report(failure);
+    }
+
+    fn most_reads(&self) -> usize {
+        self.inner.most_reads()
     }
 
     fn inline(&self, bytes: Vec<u8>) -> T::Body {

@@ -47,6 +47,7 @@ pub fn generate() -> String {
     finish::name(&mut document, "document");
     for (tag, mut part) in [
         ("append", rest::append::Documented::openapi()),
+        ("archive", rest::archive::Documented::openapi()),
         ("changes", rest::changes::Documented::openapi()),
         ("concat", rest::concat::Documented::openapi()),
         ("delta", rest::delta::Documented::openapi()),

@@ -1,6 +1,7 @@
 //! The REST API: one folder a resource, one file a verb.
 
 pub(crate) mod append;
+pub(crate) mod archive;
 pub(crate) mod backups;
 mod body;
 pub(crate) mod changes;

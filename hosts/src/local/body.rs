@@ -87,7 +87,9 @@ impl Source {
                 Either::Left(folder) => {
                     Self::Object(folder.open_object(&place.key, range.clone()).await?, range)
                 }
-                Either::Right(bucket) => Self::Remote(Box::new(Remote::open(bucket, place.key, range).await?)),
+                Either::Right(bucket) => {
+                    Self::Remote(Box::new(Remote::open(bucket, place.key, range).await?))
+                }
             },
         })
     }

@@ -41,7 +41,10 @@ impl Body {
     }
 
     /// The body that a plan describes. Its first object has begun to arrive before this returns.
-    pub(super) async fn open(buckets: &Configured<S3<Outbound>>, plan: ReadPlan) -> Result<Self, BucketError> {
+    pub(super) async fn open(
+        buckets: &Configured<S3<Outbound>>,
+        plan: ReadPlan,
+    ) -> Result<Self, BucketError> {
         let mut slices = plan.into_slices();
         if let [Slice::Object { place, range }] = slices.as_mut_slice() {
             let bucket = buckets.of(place.bucket.as_deref())?;

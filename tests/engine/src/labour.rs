@@ -118,6 +118,10 @@ impl Host for Ahead<'_> {
 
     fn report(&self, _: &str) {}
 
+    fn most_reads(&self) -> usize {
+        self.0.ports.host.most_reads()
+    }
+
     fn inline(&self, bytes: Vec<u8>) -> Self::Body {
         self.0.ports.host.inline(bytes)
     }

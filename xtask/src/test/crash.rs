@@ -1,6 +1,6 @@
 //! What the suite needs that starts its servers itself, since it kills them: tests/crash.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -106,15 +106,17 @@ fn variables(given: &[(&str, &str)]) -> Value {
     given.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect()
 }
 
-/// How to start the Workers over a copy of the template.
+/// How to start the Workers over a copy of the template; over S3, where each server has a bucket of its own.
 pub(super) fn on_workerd(
     programs: &Programs,
     template: &Path,
     administrator: &Administrator,
+    store: Option<&Store>,
 ) -> Result<Environment> {
+    let of_workers = store.map_or_else(|| VARIABLES.to_vec(), with_own_bucket);
     let mut arguments = vec!["xtask/js/workerd.mjs".to_owned(), "--state".to_owned(), "{state}".to_owned()];
     arguments.extend(["--tick-secs".to_owned(), TICK_SECS.to_owned()]);
-    for (name, value) in VARIABLES {
+    for (name, value) in &of_workers {
         arguments.extend(["--var".to_owned(), format!("{name}={value}")]);
     }
     for (config, folder) in workerd::built(&[Worker::TestGateway, Worker::Functions]) {
@@ -123,28 +125,32 @@ pub(super) fn on_workerd(
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let npm = process::npm_bin()?;
     let path = process::path_with(&[&npm])?;
-    let variables = json!({ "PATH": path.to_string_lossy(), "WRANGLER_SEND_METRICS": "false" });
+    let of_node = json!({ "PATH": path.to_string_lossy(), "WRANGLER_SEND_METRICS": "false" });
     let node = npm.join("node").display().to_string();
     let how = How {
         host: "workerd",
         program: &node,
         arguments: &arguments,
-        variables,
+        variables: of_node,
         template: Some(template),
-        buckets: None,
+        buckets: store.map(Store::folder),
     };
     let mut environment = how.environment()?;
     // Not the file that runs: compiling the tests may have put another one in its place.
     let itself = std::env::args_os().next().context("can't tell this program's path")?;
     let itself = std::path::absolute(itself).context("can't tell the working directory")?;
     let here = std::env::current_dir().context("can't tell the working directory")?;
+    let ledge = std::path::absolute(&programs.ledge).context("can't tell a path")?.display().to_string();
+    let here = here.join("xtask").display().to_string();
+    let mut of_restore = vec![("CARGO_MANIFEST_DIR", here.as_str()), ("LEDGE_PROGRAM", ledge.as_str())];
+    if store.is_some() {
+        of_restore.extend(of_workers.iter().copied());
+    }
+    let bucket = store.map_or_else(|| PathBuf::from("v3/r2"), |store| store.folder().join(SEGMENTS));
     let restore = json!({
-        "database": "v3/d1", "bucket": "v3/r2", "program": itself.display().to_string(),
+        "database": "v3/d1", "bucket": bucket, "program": itself.display().to_string(),
         "arguments": ["restore", "--d1", "--persist-to", "{state}", "--backup", "{backup}"],
-        "variables": {
-            "CARGO_MANIFEST_DIR": here.join("xtask").display().to_string(),
-            "LEDGE_PROGRAM": std::path::absolute(&programs.ledge).context("can't tell a path")?.display().to_string(),
-        },
+        "variables": variables(&of_restore),
     });
     environment.push(("LEDGE_TEST_RESTORE", restore.to_string()));
     environment.push(("LEDGE_TEST_TOKEN", administrator.token.clone()));

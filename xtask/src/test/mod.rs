@@ -85,10 +85,6 @@ pub(crate) fn stages(report: &mut Report, tools: &Tools, full: bool) -> Option<T
         });
         columns.push((host, verdicts.unwrap_or_default()));
     }
-    report.stage("REST and WebDAV on workerd + S3", || {
-        let verdicts = blackbox::on_workerd_s3(&programs)?;
-        Ok((libtest::tally(&verdicts), ()))
-    });
     report.stage("what only S3 shows, on local", || {
         let verdicts = blackbox::what_needs_s3(&programs)?;
         Ok((libtest::tally(&verdicts), ()))
@@ -117,7 +113,9 @@ fn on_one_host(report: &mut Report, tools: &Tools, host: &str, full: bool) -> Op
     let programs = report.stage("compile the tests", || Ok((Tally::NOTHING, libtest::compile()?)))?;
     match host {
         "Spin+S3" => prepare_spin(report, tools),
-        "workerd" => report.check("build the Workers for the tests", || build::build(tools, &Worker::TESTED)),
+        "workerd" | "workerd+S3" => {
+            report.check("build the Workers for the tests", || build::build(tools, &Worker::TESTED))
+        }
         _ => {}
     }
     let clients = report.stage("set up the WebDAV clients", set_up_clients).flatten();
@@ -147,20 +145,22 @@ fn prepare_spin(report: &mut Report, tools: &Tools) {
 
 type OnHost = fn(&Programs, bool) -> Result<Verdicts>;
 
-const HOSTS: [(&str, &str, OnHost); 4] = [
+const HOSTS: [(&str, &str, OnHost); 5] = [
     ("local", "black-box suite on local", blackbox::on_local),
     ("local+S3", "black-box suite on local + S3", blackbox::on_local_s3),
     ("workerd", "black-box suite on workerd", blackbox::on_workerd),
+    ("workerd+S3", "black-box suite on workerd + S3", blackbox::on_workerd_s3),
     ("Spin+S3", "black-box suite on Spin + S3", blackbox::on_spin),
 ];
 
 type ClientsOnHost = fn(&Programs, &Clients, bool) -> Result<Verdicts>;
 
 /// In the order of [`HOSTS`].
-const CLIENTS: [(&str, ClientsOnHost); 4] = [
+const CLIENTS: [(&str, ClientsOnHost); 5] = [
     ("WebDAV clients on local", clients::on_local),
     ("WebDAV clients on local + S3", clients::on_local_s3),
     ("WebDAV clients on workerd", clients::on_workerd),
+    ("WebDAV clients on workerd + S3", clients::on_workerd_s3),
     ("WebDAV clients on Spin + S3", clients::on_spin),
 ];
 

@@ -61,9 +61,10 @@ async fn open<P: Platform>(
         return Err(Error::Conflict(Conflict::NotDirect));
     }
     let size_bytes = check(parts)?;
+    let bucket = platform.bucket_of(ingest.bucket_name())?;
     let put = |(n, part): (u64, &Part)| {
         let direct = Direct::Put { size_bytes: part.size_bytes(), sha256: part.sha256 };
-        platform.bucket().presign(&ingest.segment_key(n), &direct)
+        bucket.presign(&ingest.segment_key(n), &direct)
     };
     let puts: Option<Vec<Presigned>> = (0..).zip(parts).map(put).collect();
     let puts = puts.ok_or(Error::Conflict(Conflict::NotDirect))?;

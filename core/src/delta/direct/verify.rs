@@ -61,7 +61,8 @@ pub async fn step<P: Platform>(platform: &P, job: &Claimed, upload: &str) -> Res
             announced.all_arrived(platform).await?;
         }
         let key = announced.ingest.segment_key(n as u64);
-        crcs.extend(verify(platform, &key, n, part).await?);
+        let bucket = platform.bucket_of(announced.ingest.bucket_name())?;
+        crcs.extend(verify(platform, (&bucket, &key), n, part).await?);
         if n + 1 < announced.parts.len() {
             return Ok(Step::More { progress: progress(n + 1), checkpoint: json!(crcs), after_secs: 0 });
         }
@@ -77,7 +78,8 @@ fn done(progress: Progress) -> Step {
 
 async fn find<P: Platform>(platform: &P, upload: &str) -> Result<Announced> {
     let look = Statement::new(
-        "select i.id, i.key, i.expires_at, s.n as space_key, d.segments
+        "select i.id, i.key, i.expires_at, i.bucket,
+                (select b.name from buckets b where b.n = i.bucket) as bucket_name, s.n as space_key, d.segments
            from direct_uploads d cross join ingests i on i.id = d.ingest cross join spaces s on s.id = d.space_id
           where d.id = ?1 and i.expires_at > ?2",
     );
@@ -92,8 +94,13 @@ async fn find<P: Platform>(platform: &P, upload: &str) -> Result<Announced> {
 }
 
 /// Reads a segment, and compares it with what was announced. Returns the CRC-32 of each chunk.
-async fn verify<P: Platform>(platform: &P, key: &str, n: usize, part: &Part) -> Result<Vec<u32>> {
-    let bytes = match platform.bucket().get(key, 0..part.size_bytes()).await {
+async fn verify<P: Platform, B: Bucket>(
+    platform: &P,
+    (bucket, key): (&B, &str),
+    n: usize,
+    part: &Part,
+) -> Result<Vec<u32>> {
+    let bytes = match bucket.get(key, 0..part.size_bytes()).await {
         Err(BucketError::NotFound(_) | BucketError::OutOfRange(_)) => return Err(not_there(n)),
         bytes => bytes?,
     };
@@ -123,7 +130,8 @@ fn not_there(n: usize) -> Error {
 impl Announced {
     /// Whether all segments are there, and each of its size: a store may take more than was signed.
     async fn all_arrived<P: Platform>(&self, platform: &P) -> Result<()> {
-        let page = platform.bucket().list(&ingest::prefix(&self.ingest.key), None).await?;
+        let bucket = platform.bucket_of(self.ingest.bucket_name())?;
+        let page = bucket.list(&ingest::prefix(&self.ingest.key), None).await?;
         let sizes: HashMap<String, u64> =
             page.objects.into_iter().map(|object| (object.key, object.size_bytes)).collect();
         for (n, part) in self.parts.iter().enumerate() {
@@ -165,7 +173,12 @@ impl Announced {
         let mut rows = (Vec::new(), Vec::new());
         for (n, part) in (0..).zip(&self.parts) {
             let (id, mut offset) = (self.ingest.nth_id(n), 0);
-            rows.0.push(NewSegment { id, key: self.ingest.segment_key(n), size_bytes: part.size_bytes() });
+            rows.0.push(NewSegment {
+                id,
+                key: self.ingest.segment_key(n),
+                size_bytes: part.size_bytes(),
+                bucket: self.ingest.bucket.as_ref().map(|bucket| bucket.n),
+            });
             for (chunk, crc32) in part.chunks.iter().zip(&mut crcs) {
                 let length = u64::from(chunk.length);
                 let extent = Extent { segment: id, offset, length, crc32: *crc32 };

@@ -36,7 +36,9 @@ pub(super) fn request<P: Platform>(
         media_type: &file.version.blob.media_type,
         disposition: disposition.unwrap_or("inline"),
     };
-    platform.bucket().presign(&file.whole_object()?, &direct).map(|presigned| presigned.url)
+    let place = file.whole_object()?;
+    let bucket = platform.bucket_of(place.bucket.as_deref()).ok()?;
+    bucket.presign(&place.key, &direct).map(|presigned| presigned.url)
 }
 
 /// Sends the client there. Neither caches nor other pages learn the URL.

@@ -9,6 +9,7 @@ mod put;
 
 pub(crate) use delete::delete;
 pub(crate) use get::{Answered, get, read};
+pub(in crate::rest) use multipart::content_range;
 pub(crate) use patch::patch;
 pub(crate) use put::{SavedFile, media_type, media_type_or_guess, put, saved_file, saving};
 

@@ -39,6 +39,6 @@ pub(super) fn answer(host: &impl Host, file: &File, parts: &[Range<u64>]) -> Res
 }
 
 /// The value of a `Content-Range` header; `range` is not empty.
-pub(super) fn content_range(range: &Range<u64>, size_bytes: u64) -> String {
+pub(in crate::rest) fn content_range(range: &Range<u64>, size_bytes: u64) -> String {
     format!("bytes {}-{}/{size_bytes}", range.start, range.end.saturating_sub(1))
 }

@@ -61,7 +61,8 @@ pub(crate) async fn patch<P: Platform, U: Upload>(
     if body.has("name") && name.is_none() {
         return Err(Error::invalid("name", "expected a text"));
     }
-    let bucket = body.text("bucket")?.map(|bucket| Some(bucket.to_owned()).filter(|bucket| bucket != DEFAULT));
+    let bucket =
+        body.text("bucket")?.map(|bucket| Some(bucket.to_owned()).filter(|bucket| bucket != DEFAULT));
     let bucket = if body.has("bucket") { Some(bucket.flatten()) } else { None };
     let change = Change {
         name,

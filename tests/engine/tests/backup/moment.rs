@@ -19,7 +19,13 @@ const SEEDS: std::ops::RangeInclusive<u64> = 1..=6;
 fn a_dump_restores_the_drive_as_it_was() {
     run(async {
         let drive = Drive::new().await;
-        fill(&drive, &mut Random::new(1), 60).await;
+        fill(&drive, &mut Random::new(1), 30).await;
+        let second = [
+            "insert into buckets (name) values ('second')",
+            "update spaces set bucket = (select n from buckets)",
+        ];
+        drive.ports.db.write(second.map(Statement::new).to_vec()).await.unwrap();
+        fill(&drive, &mut Random::new(2), 30).await;
         let was = snapshot(&drive.ports.db).await;
         let chunks = chunks(&drive.ports.db).await;
         assert!(was.iter().all(|(table, rows)| !rows.is_empty() || *table == "properties"), "{was:?}");

@@ -1,7 +1,9 @@
-//! WebDAV clients as people use them, against each host: litmus, rclone, cadaver and davfs2.
+//! Clients as people use them, against each host: litmus, rclone, cadaver and davfs2 by WebDAV, tus-js-client, and what unpacks
+//! ZIP files.
 //!
 //! They have no configuration and leave nothing behind: each works in a folder of its own, which is its home.
 
+mod archives;
 mod cadaver;
 mod davfs2;
 mod litmus;
@@ -35,7 +37,13 @@ pub(super) fn on_local_s3(programs: &Programs, clients: &Clients, full: bool) ->
 /// Runs the clients against the Workers in workerd.
 pub(super) fn on_workerd(programs: &Programs, clients: &Clients, full: bool) -> Result<Verdicts> {
     let administrator = blackbox::template(programs)?;
-    run_on(clients, &blackbox::start_workerd("clients", &administrator, None)?, full)
+    run_on(clients, &blackbox::start_workerd("clients", &administrator, false)?, full)
+}
+
+/// Runs the clients against the Workers in workerd over an S3 bucket.
+pub(super) fn on_workerd_s3(programs: &Programs, clients: &Clients, full: bool) -> Result<Verdicts> {
+    let administrator = blackbox::template(programs)?;
+    run_on(clients, &blackbox::start_workerd("clients", &administrator, true)?, full)
 }
 
 /// Runs the clients against the Spin components over an S3 bucket.
@@ -73,12 +81,13 @@ pub(super) fn run(
 
 type Client = fn(&Clients, &Site<'_>) -> Result<Verdicts>;
 
-const CLIENTS: [(&str, Client); 5] = [
+const CLIENTS: [(&str, Client); 6] = [
     ("litmus", litmus::run),
     ("rclone", rclone::run),
     ("cadaver", cadaver::run),
     ("davfs2", davfs2::run),
     ("uploads", uploads::run),
+    ("archives", archives::run),
 ];
 
 /// Where a client connects, and where it works.

@@ -94,14 +94,14 @@ pub(super) fn run(clients: &Clients, site: &Site<'_>) -> Result<Verdicts> {
     Ok(steps.0)
 }
 
-struct Rclone<'a> {
+pub(super) struct Rclone<'a> {
     clients: &'a Clients,
     site: &'a Site<'a>,
 }
 
 impl<'a> Rclone<'a> {
     /// Writes its configuration: a password is kept obscured.
-    fn set_up(clients: &'a Clients, site: &'a Site<'a>) -> Result<Self> {
+    pub(super) fn set_up(clients: &'a Clients, site: &'a Site<'a>) -> Result<Self> {
         let rclone = Self { clients, site };
         site.write("rclone.conf", "")?;
         let password = rclone.run(&["obscure", site.token])?;
@@ -133,7 +133,7 @@ impl<'a> Rclone<'a> {
     }
 
     /// Gives all that it said.
-    fn run(&self, arguments: &[&str]) -> Result<String> {
+    pub(super) fn run(&self, arguments: &[&str]) -> Result<String> {
         let (succeeded, said) = self.site.ask(self.command(arguments), None)?;
         if !succeeded {
             bail!("`rclone {}` failed:\n{said}", arguments.join(" "));

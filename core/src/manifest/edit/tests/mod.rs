@@ -104,8 +104,10 @@ impl Rows {
             .iter()
             .map(|page| {
                 let extents = self.pages[&page.page].clone();
-                let keys =
-                    extents.iter().map(|extent| (extent.segment, extent.segment.to_string().into())).collect();
+                let keys = extents
+                    .iter()
+                    .map(|extent| (extent.segment, extent.segment.to_string().into()))
+                    .collect();
                 KeyedPage { start: page.start, extents, keys }
             })
             .collect();

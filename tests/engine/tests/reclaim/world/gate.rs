@@ -7,7 +7,8 @@ use std::ops::Range;
 use std::task::Poll;
 
 use ledge_core::digest::Sha256;
-use ledge_core::ports::{Bucket, BucketError, Buckets, Db, DbError, Direct, Host, ListPage, Presigned, Rows, Statement, Timestamp,
+use ledge_core::ports::{
+    Bucket, BucketError, Buckets, Db, DbError, Direct, Host, ListPage, Presigned, Rows, Statement, Timestamp,
 };
 
 use super::{Machine, Objects};

@@ -1,0 +1,149 @@
+//! An archive that is being read.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::layout::{Layout, Piece};
+use super::read;
+use crate::blobs::{keyed_page, tail_of};
+use crate::error::{Conflict, Error, Result};
+use crate::files::Stored;
+use crate::manifest;
+use crate::plan::{ReadPlan, Slice};
+use crate::ports::{Db, Host, Platform, Row, Statement};
+use crate::tree::Address;
+
+/// The most entries: what is known of each stays in memory while it is laid out.
+pub const MAX_ENTRIES: usize = 100_000;
+
+/// The most bytes that aren't in the bucket: headers, and small content. They are in memory until they are sent.
+const MAX_MADE_BYTES: u64 = 32 * 1024 * 1024;
+
+/// So many contents are looked up by one statement.
+const BLOBS: usize = 1000;
+/// So many statements are a round trip.
+const STATEMENTS: usize = 5;
+
+/// How often the tree may change while it is read.
+const TRIES: usize = 3;
+
+/// A ZIP file of a folder.
+#[derive(Debug)]
+pub struct Archive {
+    /// What it should be called, without an ending; None for a space's top folder.
+    pub name: Option<String>,
+    /// A strong entity tag.
+    pub etag: String,
+    /// How long it is.
+    pub size_bytes: u64,
+    layout: Layout,
+}
+
+/// Lays out the folder at an address. A round trip for each 5,000 nodes.
+///
+/// # Errors
+/// [`Conflict::NotAFolder`]; [`Conflict::Contended`] where the space keeps changing; [`Error::TooManyEntries`].
+pub async fn open<P: Platform>(platform: &P, address: &Address) -> Result<Archive> {
+    for _ in 0..TRIES {
+        if let Some(tree) = read::read(platform, address).await? {
+            let layout = Layout::new(tree.nodes);
+            return Ok(Archive { name: tree.name, etag: layout.etag(), size_bytes: layout.len(), layout });
+        }
+    }
+    Err(Error::Conflict(Conflict::Contended))
+}
+
+impl Archive {
+    /// Plans a range of the file. A round trip for each 5,000 files that it touches.
+    ///
+    /// # Errors
+    /// [`Error::TooManyEntries`] where it takes more reads than the host can make for one answer, or more memory;
+    /// [`Conflict::Contended`] where content has gone since it was laid out.
+    pub async fn plan<P: Platform>(&self, platform: &P, range: Range<u64>) -> Result<ReadPlan> {
+        let pieces = self.layout.pieces(&range);
+        let blobs: Vec<&str> = pieces
+            .iter()
+            .filter_map(|piece| match piece {
+                Piece::Of(node, _) => self.layout.content(*node).map(|content| content.blob.as_str()),
+                Piece::Made(_) => None,
+            })
+            .collect();
+        let stored = find(platform, &blobs).await?;
+        let mut contents = stored.into_iter();
+        let (mut plan, mut made_bytes) = (ReadPlan::default(), 0);
+        for piece in pieces {
+            let slices = match piece {
+                Piece::Made(bytes) => vec![Slice::Inline(bytes)],
+                Piece::Of(_, range) => {
+                    let content = contents.next().flatten().ok_or(Error::Conflict(Conflict::Contended))?;
+                    content.plan(range)?.into_slices()
+                }
+            };
+            for slice in slices {
+                made_bytes += if matches!(slice, Slice::Inline(_)) { slice.len() } else { 0 };
+                plan.push(slice);
+            }
+            let most = platform.host().most_reads();
+            if plan.bucket_reads() > most {
+                return Err(too_many(format!(
+                    "this host makes at most {most} reads from the bucket for one answer"
+                )));
+            }
+            if made_bytes > MAX_MADE_BYTES {
+                return Err(too_many(format!(
+                    "more than {MAX_MADE_BYTES} bytes of it are small files and names"
+                )));
+            }
+        }
+        Ok(plan)
+    }
+}
+
+fn too_many(reason: String) -> Error {
+    Error::TooManyEntries { reason }
+}
+
+/// Where the content of each blob is, in the same order; None where it is gone.
+async fn find<P: Platform>(platform: &P, blobs: &[&str]) -> Result<Vec<Option<Stored>>> {
+    let mut found: Vec<Option<Stored>> = Vec::with_capacity(blobs.len());
+    let statements = blobs.chunks(BLOBS).map(statement).collect::<Result<Vec<_>>>()?;
+    let mut asked = blobs.chunks(BLOBS);
+    for batch in statements.chunks(STATEMENTS) {
+        for rows in platform.db().read(batch.to_vec()).await? {
+            let mut some: HashMap<u64, Stored> = HashMap::new();
+            for row in &rows {
+                add(&mut some, row)?;
+            }
+            let count = asked.next().unwrap_or_default().len() as u64;
+            found.extend((0..count).map(|place| some.remove(&place)));
+        }
+    }
+    Ok(found)
+}
+
+fn statement(blobs: &[&str]) -> Result<Statement> {
+    let sql = "select e.key as place, b.size_bytes, b.tail_bytes, b.inline,
+                      case when r.key = 0 or r.key is null then b.tail end as tail,
+                      json_extract(r.value, '$[0]') as start, p.extents,
+                      (select json_group_array(json_array(s.id, s.key, (select name from buckets where n = s.bucket)))
+                         from (select distinct json_extract(x.value, '$[0]') as id from json_each(p.extents) x) named
+                         cross join segments s on s.id = named.id) as keys
+                 from json_each(?1) e cross join blobs b on b.id = e.value
+                 left join json_each(b.pages) r left join pages p on p.id = json_extract(r.value, '$[1]')
+                order by e.key, r.key";
+    Ok(Statement::new(sql).bind(manifest::to_json(&blobs)?))
+}
+
+fn add(found: &mut HashMap<u64, Stored>, row: &Row) -> Result<()> {
+    let stored = found.entry(row.unsigned("place")?).or_default();
+    if let Some(inline) = row.text_or_null("inline")? {
+        stored.rest = Some((0, crate::blobs::decode(Some(inline))?));
+    } else if row.text_or_null("tail")?.is_some() {
+        let start = row.unsigned("size_bytes")?.saturating_sub(row.unsigned("tail_bytes")?);
+        stored.rest = Some((start, tail_of(row)?));
+    }
+    if row.text_or_null("extents")?.is_some() {
+        stored.pages.push(keyed_page(row)?);
+    }
+    Ok(())
+}
