@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::layout::{Layout, Piece};
+use super::layout::{Content, Layout, Piece};
 use super::read;
 use crate::blobs::{keyed_page, tail_of};
 use crate::error::{Conflict, Error, Result};
@@ -19,8 +19,10 @@ pub const MAX_ENTRIES: usize = 100_000;
 /// The most bytes that aren't in the bucket: headers, and small content. They are in memory until they are sent.
 const MAX_MADE_BYTES: u64 = 32 * 1024 * 1024;
 
-/// So many contents are looked up by one statement.
+/// So many contents are looked up by one statement at most,
 const BLOBS: usize = 1000;
+/// and so many bytes of content, unless it is one: each MiB is about an extent, and an answer should stay below a MB.
+const BLOB_BYTES: u64 = 20 << 30;
 /// So many statements are a round trip.
 const STATEMENTS: usize = 5;
 
@@ -54,21 +56,21 @@ pub async fn open<P: Platform>(platform: &P, address: &Address) -> Result<Archiv
 }
 
 impl Archive {
-    /// Plans a range of the file. A round trip for each 5,000 files that it touches.
+    /// Plans a range of the file. A round trip for each 5,000 files that it touches, or 100 GiB.
     ///
     /// # Errors
     /// [`Error::TooManyEntries`] where it takes more reads than the host can make for one answer, or more memory;
     /// [`Conflict::Contended`] where content has gone since it was laid out.
     pub async fn plan<P: Platform>(&self, platform: &P, range: Range<u64>) -> Result<ReadPlan> {
         let pieces = self.layout.pieces(&range);
-        let blobs: Vec<&str> = pieces
+        let wanted: Vec<&Content> = pieces
             .iter()
             .filter_map(|piece| match piece {
-                Piece::Of(node, _) => self.layout.content(*node).map(|content| content.blob.as_str()),
+                Piece::Of(node, _) => self.layout.content(*node),
                 Piece::Made(_) => None,
             })
             .collect();
-        let stored = find(platform, &blobs).await?;
+        let stored = find(platform, &wanted).await?;
         let mut contents = stored.into_iter();
         let (mut plan, mut made_bytes) = (ReadPlan::default(), 0);
         for piece in pieces {
@@ -104,10 +106,20 @@ fn too_many(reason: String) -> Error {
 }
 
 /// Where the content of each blob is, in the same order; None where it is gone.
-async fn find<P: Platform>(platform: &P, blobs: &[&str]) -> Result<Vec<Option<Stored>>> {
-    let mut found: Vec<Option<Stored>> = Vec::with_capacity(blobs.len());
-    let statements = blobs.chunks(BLOBS).map(statement).collect::<Result<Vec<_>>>()?;
-    let mut asked = blobs.chunks(BLOBS);
+async fn find<P: Platform>(platform: &P, contents: &[&Content]) -> Result<Vec<Option<Stored>>> {
+    let mut found: Vec<Option<Stored>> = Vec::with_capacity(contents.len());
+    let mut bytes = 0;
+    let asked: Vec<&[&Content]> = contents
+        .chunk_by(|before, _| {
+            bytes += before.size_bytes;
+            let goes_on = bytes < BLOB_BYTES;
+            bytes = if goes_on { bytes } else { 0 };
+            goes_on
+        })
+        .flat_map(|some| some.chunks(BLOBS))
+        .collect();
+    let statements = asked.iter().map(|some| statement(some)).collect::<Result<Vec<_>>>()?;
+    let mut asked = asked.into_iter();
     for batch in statements.chunks(STATEMENTS) {
         for rows in platform.db().read(batch.to_vec()).await? {
             let mut some: HashMap<u64, Stored> = HashMap::new();
@@ -121,7 +133,8 @@ async fn find<P: Platform>(platform: &P, blobs: &[&str]) -> Result<Vec<Option<St
     Ok(found)
 }
 
-fn statement(blobs: &[&str]) -> Result<Statement> {
+fn statement(contents: &[&Content]) -> Result<Statement> {
+    let blobs: Vec<&str> = contents.iter().map(|content| content.blob.as_str()).collect();
     let sql = "select e.key as place, b.size_bytes, b.tail_bytes, b.inline,
                       case when r.key = 0 or r.key is null then b.tail end as tail,
                       json_extract(r.value, '$[0]') as start, p.extents,

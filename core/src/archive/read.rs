@@ -10,6 +10,9 @@ use crate::manifest;
 use crate::ports::{Db, Host, Platform, Row, Statement};
 use crate::tree::{Address, Kind, Resolved, resolve, walk};
 
+/// What is between the names of a way: `char(1)`, which no name holds.
+const BETWEEN: char = '\u{1}';
+
 /// How many nodes a round trip brings, at most.
 const PAGE: usize = 5000;
 
@@ -33,7 +36,7 @@ macro_rules! tree {
                    from tree t cross join nodes k where k.parent_id = t.id and k.trashed_at is null
                   order by 4 limit 5001
              )
-             select t.n, t.id, t.up, t.way, o.name, coalesce(v.modified_at, o.modified_at) as modified_at,
+             select t.n, t.id, t.up, o.name, o.name_nfc, coalesce(v.modified_at, o.modified_at) as modified_at,
                     b.id as blob_id, b.etag, b.size_bytes, b.crc32
                from tree t cross join nodes o on o.n = t.n
                left join versions v on v.id = o.version_id left join blobs b on b.id = v.blob_id
@@ -110,7 +113,7 @@ struct Reading {
     nodes: Vec<Node>,
     /// Where each folder stands in the list, by its key.
     places: HashMap<i64, usize>,
-    /// The way to the last node: of each on it key, id, and the way until there.
+    /// The way to the last node: of each on it key, id and NFC name.
     last: Vec<(i64, String, String)>,
 }
 
@@ -151,7 +154,7 @@ impl Reading {
         while self.last.last().is_some_and(|(above, ..)| Some(*above) != up) {
             self.last.pop();
         }
-        self.last.push((key, row.text("id")?.to_owned(), row.text("way")?.to_owned()));
+        self.last.push((key, row.text("id")?.to_owned(), row.text("name_nfc")?.to_owned()));
         if content.is_none() {
             self.places.insert(key, self.nodes.len());
         }
@@ -163,12 +166,13 @@ impl Reading {
 
     /// What comes after the last node: its own children, then the later siblings of each on the way to it.
     fn rest(&self) -> Result<Statement> {
-        let mut starts: Vec<(&str, Option<i64>, &str, &str)> = Vec::new();
-        let (mut parent, mut up, mut way) = (self.top.as_str(), None, "");
-        for (key, id, until) in &self.last {
-            let name = until.get(way.len() + 1..).ok_or_else(|| lost("a way that doesn't go on"))?;
-            starts.push((parent, up, name, way));
-            (parent, up, way) = (id, Some(*key), until);
+        let mut starts: Vec<(&str, Option<i64>, &str, String)> = Vec::new();
+        let (mut parent, mut up, mut way) = (self.top.as_str(), None, String::new());
+        for (key, id, name) in &self.last {
+            starts.push((parent, up, name, way.clone()));
+            (parent, up) = (id, Some(*key));
+            way.push(BETWEEN);
+            way.push_str(name);
         }
         starts.push((parent, up, "", way));
         starts.reverse();
