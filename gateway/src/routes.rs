@@ -22,6 +22,7 @@ pub(crate) struct Matched<'a> {
 enum Resource {
     Append,
     Archive,
+    Archives,
     Changes,
     Chunking,
     ChunksMissing,
@@ -73,6 +74,7 @@ const ROUTES: &[(Resource, &str, &str)] = &[
     (Resource::Append,         "/api/v1/spaces/{space}/append/{path}",        "POST"),
     (Resource::Concat,         "/api/v1/spaces/{space}/concat/{path}",        "POST"),
     (Resource::Folder,         "/api/v1/spaces/{space}/folders/{path}",       "GET, HEAD, PUT, DELETE"),
+    (Resource::Archives,       "/api/v1/spaces/{space}/archive",              "POST"),
     (Resource::Archive,        "/api/v1/spaces/{space}/archive/{path}",       "GET, HEAD"),
     (Resource::Changes,        "/api/v1/spaces/{space}/changes",              "GET, HEAD"),
     (Resource::Nodes,          "/api/v1/spaces/{space}/nodes/batch",          "POST"),
@@ -200,6 +202,7 @@ async fn rest<P: Platform, U: Upload>(
         (Resource::Folder, &Method::DELETE) => rest::folders::delete(platform, matched).await,
 
         (Resource::Archive, &Method::GET | &Method::HEAD) => rest::archive::get(platform, matched).await,
+        (Resource::Archives, &Method::POST) => rest::archive::post(platform, matched, upload).await,
         (Resource::Changes, &Method::GET | &Method::HEAD) => rest::changes::get(platform, matched).await,
 
         (Resource::Node, &Method::GET | &Method::HEAD) => rest::nodes::by_id(platform, matched).await,

@@ -91,6 +91,36 @@ fn a_folder_is_a_zip_file_of_all_that_is_in_it() {
 }
 
 #[test]
+fn what_a_list_names_is_one_zip_file() {
+    let drive = Drive::new();
+    for folder in ["t", "t/sub", "u"] {
+        drive.make_folder(folder);
+    }
+    drive.put("t/sub/deep", "deep");
+    drive.put("t/same", noise(7, 20_000));
+    drive.put("u/same", "other");
+    let list = |paths: &[&str]| {
+        let paths: Vec<String> = paths.iter().map(|path| drive.path(path)).collect();
+        let body = serde_json::json!({ "paths": paths, "name": "a few" });
+        Reply::to(Drive::in_space("POST", "archive").body(body.to_string()))
+    };
+    let reply = list(&["t/sub", "t/same", "u/same"]);
+    assert_eq!((reply.status, reply.cost().0), (200, 3));
+    assert_eq!(reply.header("content-disposition"), "attachment; filename=\"a few.zip\"");
+    let names_and_sizes: Vec<(String, usize)> =
+        unpacked(&reply.body).into_iter().map(|(name, content)| (name, content.len())).collect();
+    let expected = [("same", 20_000), ("same (2)", 5), ("sub/", 0), ("sub/deep", 4)];
+    assert_eq!(names_and_sizes, expected.map(|(name, size)| (name.to_owned(), size)));
+    assert_eq!(unpacked(&list(&["u/same"]).body), [("same".to_owned(), b"other".to_vec())]);
+    list(&["t/sub", "missing"]).expect_problem(404, "not_found");
+    list(&[]).expect_problem(400, "invalid");
+    list(&["x"; 101]).expect_problem(400, "invalid");
+    let relative = Reply::to(Drive::in_space("POST", "archive").body("{\"paths\": [\"t\"]}"));
+    relative.expect_problem(400, "invalid");
+    assert_eq!(relative.json()["field"], "paths");
+}
+
+#[test]
 fn g28_a_download_that_was_cut_goes_on_and_begins_anew_where_the_folder_has_changed() {
     let drive = Drive::new();
     drive.make_folder("t");

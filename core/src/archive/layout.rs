@@ -152,20 +152,23 @@ fn entry<'a>(node: &Node, path: &'a str) -> zip::Entry<'a> {
     }
 }
 
-/// The names of all nodes as they are packed. Where one is mapped onto another's, it gets a number.
+/// The names of all nodes as they are packed. Where two would meet, since one is mapped onto the other's or both come to the
+/// top from different folders, the later gets a number; and those that keep theirs come first.
 fn packed_names(nodes: &[Node]) -> Vec<String> {
-    let mut names: Vec<String> = nodes.iter().map(|node| node.name.clone()).collect();
-    let is_mapped = |node: &Node| names::mapped(&node.name) != node.name;
-    let folders: HashSet<Option<usize>> =
-        nodes.iter().filter(|node| is_mapped(node)).map(|node| node.parent).collect();
+    let mut names: Vec<String> = nodes.iter().map(|node| names::mapped(&node.name)).collect();
+    let is_mapped: Vec<bool> = nodes.iter().zip(&names).map(|(node, name)| *name != node.name).collect();
+    let of =
+        |wanted: bool| is_mapped.iter().enumerate().filter(move |(_, is)| **is == wanted).map(|(at, _)| at);
+    let mut may_meet: HashSet<Option<usize>> = HashSet::from([None]);
+    may_meet.extend(of(true).filter_map(|at| nodes.get(at)).map(|node| node.parent));
     let mut taken: HashMap<Option<usize>, HashSet<String>> = HashMap::new();
-    for node in nodes.iter().filter(|node| folders.contains(&node.parent) && !is_mapped(node)) {
-        taken.entry(node.parent).or_default().insert(node.name.clone());
-    }
-    for (node, name) in nodes.iter().zip(&mut names).filter(|(node, _)| is_mapped(node)) {
-        let taken = taken.entry(node.parent).or_default();
-        *name = names::free(names::mapped(&node.name), taken);
-        taken.insert(name.clone());
+    for at in of(false).chain(of(true)) {
+        let (Some(node), Some(name)) = (nodes.get(at), names.get_mut(at)) else { continue };
+        if may_meet.contains(&node.parent) {
+            let taken = taken.entry(node.parent).or_default();
+            *name = names::free(std::mem::take(name), taken);
+            taken.insert(name.clone());
+        }
     }
     names
 }
@@ -227,6 +230,12 @@ mod tests {
         let layout = example();
         assert_eq!(layout.paths(), ["top/", "top/a_b (2)", "top/a_b", "top/empty/", "top/z"]);
         assert_ne!(layout.etag(), Layout::new(vec![folder(None, "top")]).etag());
+    }
+
+    #[test]
+    fn what_comes_to_the_top_from_different_folders_meets_nobody() {
+        let layout = Layout::new(vec![file(None, "a.txt", 1), file(None, "a.txt", 2), folder(None, "a.txt")]);
+        assert_eq!(layout.paths(), ["a.txt", "a (2).txt", "a (3).txt/"]);
     }
 
     proptest! {

@@ -13,6 +13,9 @@ use crate::plan::{ReadPlan, Slice};
 use crate::ports::{Db, Host, Platform, Row, Statement};
 use crate::tree::Address;
 
+/// The most addresses at once: each costs two statements.
+pub const MAX_SOURCES: usize = 100;
+
 /// The most entries: what is known of each stays in memory while it is laid out.
 pub const MAX_ENTRIES: usize = 100_000;
 
@@ -29,11 +32,9 @@ const STATEMENTS: usize = 5;
 /// How often the tree may change while it is read.
 const TRIES: usize = 3;
 
-/// A ZIP file of a folder.
+/// A ZIP file.
 #[derive(Debug)]
 pub struct Archive {
-    /// What it should be called, without an ending; None for a space's top folder.
-    pub name: Option<String>,
     /// A strong entity tag.
     pub etag: String,
     /// How long it is.
@@ -41,15 +42,24 @@ pub struct Archive {
     layout: Layout,
 }
 
-/// Lays out the folder at an address. A round trip for each 5,000 nodes.
+/// What is to be in an archive.
+#[derive(Debug, Clone, Copy)]
+pub enum Sources<'a> {
+    /// A folder, which is the only thing at the top, or a space's top folder, whose members are.
+    Folder(&'a Address),
+    /// Files and folders of one space, each at the top; [`MAX_SOURCES`] at most.
+    Each(&'a [Address]),
+}
+
+/// Lays it out. A round trip for each 5,000 nodes of each folder, and for a list one more.
 ///
 /// # Errors
 /// [`Conflict::NotAFolder`]; [`Conflict::Contended`] where the space keeps changing; [`Error::TooManyEntries`].
-pub async fn open<P: Platform>(platform: &P, address: &Address) -> Result<Archive> {
+pub async fn open<P: Platform>(platform: &P, sources: Sources<'_>) -> Result<Archive> {
     for _ in 0..TRIES {
-        if let Some(tree) = read::read(platform, address).await? {
-            let layout = Layout::new(tree.nodes);
-            return Ok(Archive { name: tree.name, etag: layout.etag(), size_bytes: layout.len(), layout });
+        if let Some(nodes) = read::read(platform, sources).await? {
+            let layout = Layout::new(nodes);
+            return Ok(Archive { etag: layout.etag(), size_bytes: layout.len(), layout });
         }
     }
     Err(Error::Conflict(Conflict::Contended))

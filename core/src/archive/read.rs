@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::layout::{Content, Node};
-use super::open::MAX_ENTRIES;
+use super::open::{MAX_ENTRIES, Sources};
 use crate::auth::{self, Right};
 use crate::error::{Conflict, Error, Result};
 use crate::manifest;
@@ -62,43 +62,56 @@ const NEXT: &str = concat!(
     )
 );
 
-/// A folder, and all that is below.
-pub(super) struct Tree {
-    /// The folder's own name; None for a space's top folder.
-    pub(super) name: Option<String>,
-    pub(super) nodes: Vec<Node>,
+/// Reads it, folders with all that is below; None where the space was changed meanwhile. The top folder of a space has no
+/// entry of its own.
+pub(super) async fn read<P: Platform>(platform: &P, sources: Sources<'_>) -> Result<Option<Vec<Node>>> {
+    let mut reading = Reading::default();
+    let folders = match sources {
+        Sources::Folder(address) => vec![address],
+        Sources::Each(addresses) => find(platform, addresses, &mut reading).await?,
+    };
+    for address in folders {
+        if !reading.folder(platform, address).await? {
+            return Ok(None);
+        }
+    }
+    Ok(Some(reading.nodes))
 }
 
-/// Reads all of it; None where it was changed meanwhile. A round trip for each 5,000 nodes.
-pub(super) async fn read<P: Platform>(platform: &P, address: &Address) -> Result<Option<Tree>> {
-    let first =
-        Statement::new(FIRST).bind(&address.space).bind(address.way()).bind(address.path.depth() as u64);
-    let mut reading = Reading::default();
-    let mut next = vec![resolve(address), first];
-    loop {
-        let mut batch = vec![auth::look_up_at(address, platform.host().now()), change_seq(address)];
-        batch.append(&mut next);
-        let mut results = platform.db().read(batch).await?.into_iter();
-        let mut rows = || results.next().unwrap_or_default();
+/// Finds out what stands at the addresses: files are entries already, folders are still to be read.
+async fn find<'a, P: Platform>(
+    platform: &P,
+    addresses: &'a [Address],
+    reading: &mut Reading,
+) -> Result<Vec<&'a Address>> {
+    let Some(first) = addresses.first() else { return Ok(Vec::new()) };
+    let now = platform.host().now();
+    let mut batch = vec![change_seq(first)];
+    batch.extend(addresses.iter().flat_map(|address| [auth::look_up_at(address, now), resolve(address)]));
+    let mut results = platform.db().read(batch).await?.into_iter();
+    let mut rows = || results.next().unwrap_or_default();
+    let seq = rows();
+    let mut folders = Vec::new();
+    for address in addresses {
         auth::authorise(rows().first(), Right::Read)?;
-        let seq = rows().first().ok_or(Error::NotFound)?.unsigned("change_seq")?;
-        match reading.seq {
-            None => reading.begin(seq, &Resolved::existing(&rows(), address)?, address)?,
-            Some(before) if before != seq => return Ok(None),
-            Some(_) => {}
+        let node = Resolved::existing(&rows(), address)?;
+        match (node.kind, address.path.last()) {
+            (Kind::File(version), Some(name)) => reading.nodes.push(Node {
+                parent: None,
+                name: name.as_str().to_owned(),
+                modified_secs: version.modified_at.0.div_euclid(1000),
+                content: Some(Content {
+                    blob: version.blob.id.to_string(),
+                    etag: version.blob.etag,
+                    size_bytes: version.blob.size_bytes,
+                    crc32: version.blob.crc32,
+                }),
+            }),
+            _ => folders.push(address),
         }
-        let rows = rows();
-        for row in rows.iter().take(PAGE) {
-            reading.add(row)?;
-        }
-        if rows.len() <= PAGE {
-            return Ok(Some(Tree { name: reading.name, nodes: reading.nodes }));
-        }
-        if reading.nodes.len() >= MAX_ENTRIES {
-            return Err(Error::TooManyEntries { reason: format!("it has more than {MAX_ENTRIES}") });
-        }
-        next = vec![reading.rest()?];
     }
+    reading.seq = Some(seq.first().ok_or(Error::NotFound)?.unsigned("change_seq")?);
+    Ok(folders)
 }
 
 fn change_seq(address: &Address) -> Statement {
@@ -107,10 +120,12 @@ fn change_seq(address: &Address) -> Statement {
 
 #[derive(Default)]
 struct Reading {
+    /// The state of the space that all of it is of.
     seq: Option<u64>,
-    name: Option<String>,
-    top: String,
     nodes: Vec<Node>,
+    /// The folder that is read, and where it stands in the list, if it does.
+    top: String,
+    top_place: Option<usize>,
     /// Where each folder stands in the list, by its key.
     places: HashMap<i64, usize>,
     /// The way to the last node: of each on it key, id and NFC name.
@@ -118,21 +133,54 @@ struct Reading {
 }
 
 impl Reading {
-    fn begin(&mut self, seq: u64, folder: &crate::tree::Node, address: &Address) -> Result<()> {
+    /// Adds a folder and all that is below. False where the space has another state by then.
+    async fn folder<P: Platform>(&mut self, platform: &P, address: &Address) -> Result<bool> {
+        let first = Statement::new(FIRST).bind(&address.space).bind(address.way());
+        let mut next = vec![resolve(address), first.bind(address.path.depth() as u64)];
+        let mut has_begun = false;
+        loop {
+            let mut batch = vec![auth::look_up_at(address, platform.host().now()), change_seq(address)];
+            batch.append(&mut next);
+            let mut results = platform.db().read(batch).await?.into_iter();
+            let mut rows = || results.next().unwrap_or_default();
+            auth::authorise(rows().first(), Right::Read)?;
+            let seq = rows().first().ok_or(Error::NotFound)?.unsigned("change_seq")?;
+            if *self.seq.get_or_insert(seq) != seq {
+                return Ok(false);
+            }
+            if !has_begun {
+                self.begin(&Resolved::existing(&rows(), address)?, address)?;
+                has_begun = true;
+            }
+            let rows = rows();
+            for row in rows.iter().take(PAGE) {
+                self.add(row)?;
+            }
+            if self.nodes.len() > MAX_ENTRIES {
+                return Err(Error::TooManyEntries { reason: format!("it has more than {MAX_ENTRIES}") });
+            }
+            if rows.len() <= PAGE {
+                return Ok(true);
+            }
+            next = vec![self.rest()?];
+        }
+    }
+
+    fn begin(&mut self, folder: &crate::tree::Node, address: &Address) -> Result<()> {
         if !matches!(folder.kind, Kind::Folder) {
             return Err(Error::Conflict(Conflict::NotAFolder));
         }
-        self.seq = Some(seq);
+        self.last.clear();
         self.top = folder.id.to_string();
-        if let Some(name) = address.path.last() {
-            self.name = Some(name.as_str().to_owned());
+        self.top_place = address.path.last().map(|name| {
             self.nodes.push(Node {
                 parent: None,
                 name: name.as_str().to_owned(),
                 modified_secs: folder.modified_at.0.div_euclid(1000),
                 content: None,
             });
-        }
+            self.nodes.len() - 1
+        });
         Ok(())
     }
 
@@ -140,7 +188,7 @@ impl Reading {
         let (key, up) = (row.integer("n")?, row.integer_or_null("up")?);
         let parent = match up {
             Some(up) => Some(*self.places.get(&up).ok_or_else(|| lost("a child before its folder"))?),
-            None => self.name.as_ref().map(|_| 0),
+            None => self.top_place,
         };
         let content = match row.text_or_null("blob_id")? {
             None => None,

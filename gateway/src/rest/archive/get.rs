@@ -1,21 +1,20 @@
 //! GET and HEAD of a folder as a ZIP file, whole or in part.
 
 use http::{HeaderValue, Method, Response, StatusCode, header};
-use ledge_core::archive::{self, Archive};
+use ledge_core::archive::{self, Archive, Sources};
 use ledge_core::conditions::{self, Conditions, Current, Verdict};
 use ledge_core::error::{Error, Result};
 use ledge_core::plan::ReadPlan;
 use ledge_core::ports::{Host, Platform};
 use ledge_core::range::{self, RangeSpec, Resolved};
 
+use super::describe;
 use crate::address::folder_address;
-use crate::headers::{conditions as read_conditions, content_disposition, if_range, quoted, set, text};
+use crate::headers::{conditions as read_conditions, if_range, set, text};
 use crate::rest::files::content_range;
 use crate::rest::no_content;
 use crate::rest::query::Query;
 use crate::routes::Matched;
-
-const MEDIA_TYPE: &str = "application/zip";
 
 /// Answers with a ZIP file of the folder and all that is in it. It is made while it is sent, is stored nowhere, and has the
 /// same bytes each time until something in the folder changes: a download that was cut off is resumed by a range.
@@ -44,7 +43,7 @@ pub(crate) async fn get<P: Platform>(platform: &P, matched: Matched<'_>) -> Resu
     let parts = matched.parts;
     let address = folder_address(matched)?;
     Query::read(&parts.uri, &[])?;
-    let archive = archive::open(platform, &address).await?;
+    let archive = archive::open(platform, Sources::Folder(&address)).await?;
     // It has no time of its own: one that is now is none that a client could have.
     let now = platform.host().now();
     let current = Current { etag: Some(&archive.etag), modified_at: now };
@@ -71,12 +70,8 @@ pub(crate) async fn get<P: Platform>(platform: &P, matched: Matched<'_>) -> Resu
             content(platform, &archive, wanted.as_deref()).await?
         }
     };
-    let headers = response.headers_mut();
-    let name = format!("{}.zip", archive.name.as_deref().unwrap_or("drive"));
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
-    headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-    set(headers, header::ETAG, quoted(&archive.etag));
-    set(headers, header::CONTENT_DISPOSITION, content_disposition(&name, MEDIA_TYPE, true));
+    let name = address.path.last().map_or("drive", |name| name.as_str());
+    describe(response.headers_mut(), &archive, name);
     Ok(response)
 }
 
