@@ -173,9 +173,7 @@ fn entry(value: &Value) -> Result<Entry, String> {
     match read {
         Ok(Some(settings)) => Ok(Entry::S3(Box::new(settings))),
         Ok(None) => Err("it says nothing: expected endpoint, bucket and keys".to_owned()),
-        Err(SettingError { name, reason }) => {
-            Err(format!("{name}: {reason}").replace("LEDGE_S3_", "").to_owned())
-        }
+        Err(SettingError { name, reason }) => Err(format!("{name}: {reason}").replace("LEDGE_S3_", "")),
     }
 }
 

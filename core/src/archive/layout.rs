@@ -33,8 +33,8 @@ pub(super) struct Content {
 #[derive(Debug)]
 pub(super) struct Layout {
     nodes: Vec<Node>,
-    /// The names that they are packed under.
-    names: Vec<String>,
+    /// What each is called in the file; a folder's path ends with a slash.
+    paths: Vec<String>,
     /// Where each entry begins; then where the directory does.
     starts: Vec<u64>,
     /// Where each record of the directory begins; then where the end does.
@@ -53,23 +53,22 @@ pub(super) enum Piece {
 
 impl Layout {
     pub(super) fn new(nodes: Vec<Node>) -> Self {
-        let names = packed_names(&nodes);
-        let mut layout = Self { nodes, names, starts: Vec::new(), records: Vec::new(), end: Vec::new() };
-        let (mut at, paths) = (0, layout.paths());
-        for (node, path) in layout.nodes.iter().zip(&paths) {
-            layout.starts.push(at);
+        let paths = packed_paths(&nodes);
+        let (mut starts, mut records, mut at) = (Vec::new(), Vec::new(), 0);
+        for (node, path) in nodes.iter().zip(&paths) {
+            starts.push(at);
             let entry = entry(node, path);
             at += entry.local_bytes() + entry.size_bytes;
         }
-        layout.starts.push(at);
+        starts.push(at);
         let directory = at;
-        for ((node, path), start) in layout.nodes.iter().zip(&paths).zip(&layout.starts) {
-            layout.records.push(at);
+        for ((node, path), start) in nodes.iter().zip(&paths).zip(&starts) {
+            records.push(at);
             at += entry(node, path).central(*start).len() as u64;
         }
-        layout.records.push(at);
-        layout.end = zip::end(layout.nodes.len() as u64, at - directory, directory);
-        layout
+        records.push(at);
+        let end = zip::end(nodes.len() as u64, at - directory, directory);
+        Self { nodes, paths, starts, records, end }
     }
 
     /// How long the file is.
@@ -86,7 +85,7 @@ impl Layout {
         };
         // Another form of the file is other bytes.
         add(b"zip 1");
-        for (node, path) in self.nodes.iter().zip(self.paths()) {
+        for (node, path) in self.nodes.iter().zip(&self.paths) {
             add(path.as_bytes());
             add(&node.modified_secs.to_be_bytes());
             let content = node.content.as_ref();
@@ -105,9 +104,8 @@ impl Layout {
     /// What stands in the bytes `range`, in order.
     pub(super) fn pieces(&self, range: &Range<u64>) -> Vec<Piece> {
         let mut pieces = Vec::new();
-        let paths = self.paths();
         let first = self.starts.partition_point(|start| *start <= range.start).saturating_sub(1);
-        let entries = self.nodes.iter().zip(&paths).zip(&self.starts).enumerate().skip(first);
+        let entries = self.nodes.iter().zip(&self.paths).zip(&self.starts).enumerate().skip(first);
         for (index, ((node, path), start)) in entries.take_while(|(_, (_, start))| **start < range.end) {
             let entry = entry(node, path);
             let content = start + entry.local_bytes();
@@ -120,24 +118,13 @@ impl Layout {
             }
         }
         let first = self.records.partition_point(|start| *start <= range.start).saturating_sub(1);
-        let records = self.nodes.iter().zip(&paths).zip(&self.starts).zip(&self.records).skip(first);
+        let records = self.nodes.iter().zip(&self.paths).zip(&self.starts).zip(&self.records).skip(first);
         for (((node, path), start), record) in records.take_while(|(_, record)| **record < range.end) {
             made(&mut pieces, entry(node, path).central(*start), *record, range);
         }
         let end = self.records.last().copied().unwrap_or_default();
         made(&mut pieces, self.end.clone(), end, range);
         pieces
-    }
-
-    /// The path of each node; a folder's ends with a slash.
-    fn paths(&self) -> Vec<String> {
-        let mut paths: Vec<String> = Vec::with_capacity(self.nodes.len());
-        for (node, name) in self.nodes.iter().zip(&self.names) {
-            let above = node.parent.and_then(|parent| paths.get(parent)).map_or("", String::as_str);
-            let slash = if node.content.is_none() { "/" } else { "" };
-            paths.push(format!("{above}{name}{slash}"));
-        }
-        paths
     }
 }
 
@@ -150,6 +137,17 @@ fn entry<'a>(node: &Node, path: &'a str) -> zip::Entry<'a> {
         crc32: content.map_or(0, |content| content.crc32),
         modified_secs: node.modified_secs,
     }
+}
+
+/// The path of each node as it is packed.
+fn packed_paths(nodes: &[Node]) -> Vec<String> {
+    let mut paths: Vec<String> = Vec::with_capacity(nodes.len());
+    for (node, name) in nodes.iter().zip(packed_names(nodes)) {
+        let above = node.parent.and_then(|parent| paths.get(parent)).map_or("", String::as_str);
+        let slash = if node.content.is_none() { "/" } else { "" };
+        paths.push(format!("{above}{name}{slash}"));
+    }
+    paths
 }
 
 /// The names of all nodes as they are packed. Where two would meet, since one is mapped onto the other's or both come to the
@@ -228,14 +226,14 @@ mod tests {
     #[test]
     fn folders_have_entries_and_mapped_names_meet_nobody() {
         let layout = example();
-        assert_eq!(layout.paths(), ["top/", "top/a_b (2)", "top/a_b", "top/empty/", "top/z"]);
+        assert_eq!(layout.paths, ["top/", "top/a_b (2)", "top/a_b", "top/empty/", "top/z"]);
         assert_ne!(layout.etag(), Layout::new(vec![folder(None, "top")]).etag());
     }
 
     #[test]
     fn what_comes_to_the_top_from_different_folders_meets_nobody() {
         let layout = Layout::new(vec![file(None, "a.txt", 1), file(None, "a.txt", 2), folder(None, "a.txt")]);
-        assert_eq!(layout.paths(), ["a.txt", "a (2).txt", "a (3).txt/"]);
+        assert_eq!(layout.paths, ["a.txt", "a (2).txt", "a (3).txt/"]);
     }
 
     proptest! {

@@ -1,8 +1,8 @@
 //! Folders as ZIP files that nobody has written: the headers are made from rows, and the content stays where it is.
 //!
-//! [`open`] reads what is below a folder, or several things, and lays it out ([`Archive`]); any range of the file can then be planned. Entries
-//! are stored, not compressed, so every length is known before the first byte: `Content-Length`, `Range` and a strong
-//! entity tag cost no more than the rows.
+//! [`open`] reads what is below a folder, or several things, and lays it out ([`Archive`]); any range of the file can then be
+//! planned. Entries are stored, not compressed, so every length is known before the first byte: `Content-Length`, `Range`
+//! and a strong entity tag cost no more than the rows.
 
 mod layout;
 mod names;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::layout::{Content, Layout, Piece};
 use super::read;
-use crate::blobs::{keyed_page, tail_of};
+use crate::blobs::{decode, keyed_page, keys, tail_of};
 use crate::error::{Conflict, Error, Result};
 use crate::files::Stored;
 use crate::manifest;
@@ -145,22 +145,24 @@ async fn find<P: Platform>(platform: &P, contents: &[&Content]) -> Result<Vec<Op
 
 fn statement(contents: &[&Content]) -> Result<Statement> {
     let blobs: Vec<&str> = contents.iter().map(|content| content.blob.as_str()).collect();
-    let sql = "select e.key as place, b.size_bytes, b.tail_bytes, b.inline,
+    let sql = concat!(
+        "select e.key as place, b.size_bytes, b.tail_bytes, b.inline,
                       case when r.key = 0 or r.key is null then b.tail end as tail,
                       json_extract(r.value, '$[0]') as start, p.extents,
-                      (select json_group_array(json_array(s.id, s.key, (select name from buckets where n = s.bucket)))
-                         from (select distinct json_extract(x.value, '$[0]') as id from json_each(p.extents) x) named
-                         cross join segments s on s.id = named.id) as keys
+                      ",
+        keys!(),
+        "
                  from json_each(?1) e cross join blobs b on b.id = e.value
                  left join json_each(b.pages) r left join pages p on p.id = json_extract(r.value, '$[1]')
-                order by e.key, r.key";
+                order by e.key, r.key"
+    );
     Ok(Statement::new(sql).bind(manifest::to_json(&blobs)?))
 }
 
 fn add(found: &mut HashMap<u64, Stored>, row: &Row) -> Result<()> {
     let stored = found.entry(row.unsigned("place")?).or_default();
     if let Some(inline) = row.text_or_null("inline")? {
-        stored.rest = Some((0, crate::blobs::decode(Some(inline))?));
+        stored.rest = Some((0, decode(Some(inline))?));
     } else if row.text_or_null("tail")?.is_some() {
         let start = row.unsigned("size_bytes")?.saturating_sub(row.unsigned("tail_bytes")?);
         stored.rest = Some((start, tail_of(row)?));

@@ -119,14 +119,24 @@ macro_rules! near {
     };
 }
 
+/// Where the segments are that the page `p` names, for [`keyed_page`].
+macro_rules! keys {
+    () => {
+        "(select json_group_array(json_array(s.id, s.key, (select name from buckets where n = s.bucket)))
+            from (select distinct json_extract(x.value, '$[0]') as id from json_each(p.extents) x) named
+           cross join segments s on s.id = named.id) as keys"
+    };
+}
+pub(crate) use keys;
+
 macro_rules! pages {
     () => {
         concat!(
             near!(),
             "select near.start, near.page, p.extents,
-                    (select json_group_array(json_array(s.id, s.key, (select name from buckets where n = s.bucket)))
-                       from (select distinct json_extract(x.value, '$[0]') as id from json_each(p.extents) x) named
-                      cross join segments s on s.id = named.id) as keys
+                    ",
+            keys!(),
+            "
                from near cross join pages p on p.id = near.page
               order by near.place"
         )

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::auth::{self, Right};
-use crate::blobs::{keyed_page, tail_of};
+use crate::blobs::{keyed_page, keys, tail_of};
 use crate::error::{Conflict, Error, Result};
 use crate::ids::{NodeId, VersionId};
 use crate::locks;
@@ -228,9 +228,9 @@ macro_rules! pages {
         concat!(
             walk!(),
             "select at.start, p.extents, case when at.page = 0 then (select tail from blobs where id = at.blob) end as tail,
-            (select json_group_array(json_array(s.id, s.key, (select name from buckets where n = s.bucket)))
-               from (select distinct json_extract(x.value, '$[0]') as id from json_each(p.extents) x) named
-               cross join segments s on s.id = named.id) as keys,
+            ",
+            keys!(),
+            ",
             at.start = 0 and at.stop = at.size_bytes and exists (
                select 1 from segments s
                 where s.id = json_extract(p.extents, '$[0][0]') and s.size_bytes = at.size_bytes) as fits_object

@@ -114,9 +114,11 @@ pub(crate) async fn read<P: Platform>(
             let now = platform.host().now();
             let specs =
                 specs.filter(|_| if_range(request).is_none_or(|it| conditions::if_range(&it, current, now)));
-            match (direct::request(platform, parts, &file, disposition.as_deref()), how.directly) {
-                (Some(url), true) => direct::redirect(&url)?,
-                _ => content(platform, &file, specs.as_deref(), head)?,
+            let elsewhere =
+                how.directly.then(|| direct::request(platform, parts, &file, disposition.as_deref()));
+            match elsewhere.flatten() {
+                Some(url) => direct::redirect(&url)?,
+                None => content(platform, &file, specs.as_deref(), head)?,
             }
         }
     };
