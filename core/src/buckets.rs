@@ -21,6 +21,9 @@ macro_rules! configured {
 }
 pub(crate) use configured;
 
+/// What the keys of all of the drive's own objects begin with, and nothing else is ever removed.
+pub(crate) const OWN_KEYS: &str = "ledge/";
+
 /// The names of the buckets that are configured, as JSON.
 pub(crate) fn names<P: Platform>(platform: &P) -> Result<String> {
     manifest::to_json(&platform.bucket().names())

@@ -4,6 +4,7 @@
 //! not know that a thing exists gets [`Error::NotFound`]; the gateway turns kinds into HTTP in exactly one place.
 
 use crate::digest::Sha256;
+use crate::ids::JobId;
 use crate::locks::Root;
 use crate::ports::{BucketError, DbError, UploadError};
 
@@ -92,6 +93,12 @@ pub enum Error {
     TooManyEntries {
         /// What there is too much of.
         reason: String,
+    },
+    /// Content that was imported has no checksum yet, which this needs: a job is at work on it.
+    #[error("content that was imported has no checksum yet: job {job} makes it, then try again")]
+    NeedsHash {
+        /// The job's id.
+        job: JobId,
     },
     /// Chunks that a list names aren't known in the space: send them in a pack, and the list again.
     #[error("chunks are missing: {}", chunks_missing(hashes))]
@@ -183,6 +190,11 @@ pub enum Conflict {
         "content goes through this drive only: its operator has not allowed direct transfers, or its bucket knows none"
     )]
     NotDirect,
+    /// Content that was imported isn't what it was: its object was changed, or removed.
+    #[error(
+        "the object that this was imported from was changed or removed since: put it back, or import it again"
+    )]
+    SourceChanged,
     /// Others keep changing the target. Try again.
     #[error("the target keeps changing")]
     Contended,
@@ -285,8 +297,12 @@ impl From<DbError> for Error {
 
 impl From<BucketError> for Error {
     fn from(error: BucketError) -> Self {
-        if let BucketError::NotConfigured(name) = error {
-            return Self::Unavailable(Unavailable::BucketNotConfigured { name });
+        match error {
+            BucketError::NotConfigured(name) => {
+                return Self::Unavailable(Unavailable::BucketNotConfigured { name });
+            }
+            BucketError::Changed(_) => return Self::Conflict(Conflict::SourceChanged),
+            _ => {}
         }
         // An object that a row refers to and that isn't there is the bucket's fault, not the client's.
         Self::Unavailable(Unavailable::Bucket { cause: error.to_string() })

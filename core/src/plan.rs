@@ -15,12 +15,15 @@ pub struct Place {
     pub bucket: Option<String>,
     /// The object's key.
     pub key: String,
+    /// Its entity tag in the bucket, where it is somebody else's object, which must be read as it was listed; None: the drive's
+    /// own, which never changes.
+    pub etag: Option<String>,
 }
 
 impl<K: Into<String>> From<K> for Place {
     /// In the default bucket.
     fn from(key: K) -> Self {
-        Self { bucket: None, key: key.into() }
+        Self { bucket: None, key: key.into(), etag: None }
     }
 }
 
@@ -140,7 +143,7 @@ mod tests {
         let mut plan = ReadPlan::default();
         plan.push(object("a", 0..5));
         plan.push(Slice::Object {
-            place: Place { bucket: Some("second".to_owned()), key: "a".to_owned() },
+            place: Place { bucket: Some("second".to_owned()), ..Place::from("a") },
             range: 5..9,
         });
         assert_eq!(plan.bucket_reads(), 2);

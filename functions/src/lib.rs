@@ -11,6 +11,8 @@ mod doctor;
 mod expire_trash;
 mod expire_uploads;
 mod expire_versions;
+mod hash;
+mod import;
 mod periodic;
 mod purge;
 mod reclaim;
@@ -109,6 +111,8 @@ async fn step<P: Platform>(platform: &P, job: &Claimed) -> Result<Step> {
         Work::Doctor { content } => doctor::run(platform, job, *content).await,
         Work::DiscardIngest { ingest, key } => discard_ingest::run(platform, job, *ingest, key).await,
         Work::VerifyUpload { upload } => verify_upload::run(platform, job, upload).await,
+        Work::Import => import::run(platform, job).await,
+        Work::Hash => hash::run(platform, job).await,
         Work::ExpireUploads => expire_uploads::run(platform, job).await,
         Work::Reclaim => reclaim::sweep(platform, job).await,
         Work::ReclaimFullPass => reclaim::full_pass(platform, job).await,

@@ -21,6 +21,9 @@ struct Problem<'a> {
     /// Which operation of a batch, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     operation: Option<usize>,
+    /// The job that is to be waited for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    job: Option<&'a str>,
     /// The chunks that are to be sent.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     missing: &'a [String],
@@ -42,7 +45,11 @@ pub(crate) fn response(host: &impl Host, error: &Error) -> Response<ReadPlan> {
         Error::ChunksMissing { hashes } => hashes.iter().take(MAX_NAMED).map(ToString::to_string).collect(),
         _ => Vec::new(),
     };
-    let mut response = build(status, code, &detail, &Members { field, operation, missing: &missing });
+    let job = match error {
+        Error::NeedsHash { job } => Some(job.as_str()),
+        _ => None,
+    };
+    let mut response = build(status, code, &detail, &Members { field, operation, job, missing: &missing });
     let headers = response.headers_mut();
     if let Error::Unauthenticated = error {
         headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"ledge\""));
@@ -111,6 +118,7 @@ pub(crate) const CODES: &[&str] = &[
     "wrong_offset",
     "incomplete",
     "not_direct",
+    "source_changed",
     "contended",
     "job_over",
     "job_under_way",
@@ -118,6 +126,7 @@ pub(crate) const CODES: &[&str] = &[
     "idempotency_key_reused",
     "parent_gone",
     "chunks_missing",
+    "needs_hash",
     "resync",
     "too_many_nodes",
     "too_many_entries",
@@ -164,10 +173,12 @@ fn status_and_code(error: &Error) -> (StatusCode, &'static str) {
                 Conflict::WrongOffset => "wrong_offset",
                 Conflict::Incomplete => "incomplete",
                 Conflict::NotDirect => "not_direct",
+                Conflict::SourceChanged => "source_changed",
                 Conflict::Contended => "contended",
             },
         ),
         Error::ParentGone { .. } => (StatusCode::CONFLICT, "parent_gone"),
+        Error::NeedsHash { .. } => (StatusCode::CONFLICT, "needs_hash"),
         Error::ChunksMissing { .. } => (StatusCode::CONFLICT, "chunks_missing"),
         Error::ChangesGone => (StatusCode::GONE, "resync"),
         Error::BodyTooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
@@ -202,6 +213,7 @@ pub(crate) fn plain(status: StatusCode, code: &str, detail: &str) -> Response<Re
 struct Members<'a> {
     field: Option<&'a str>,
     operation: Option<usize>,
+    job: Option<&'a str>,
     missing: &'a [String],
 }
 
@@ -215,6 +227,7 @@ fn build(status: StatusCode, code: &str, detail: &str, members: &Members<'_>) ->
         detail,
         field: members.field,
         operation: members.operation,
+        job: members.job,
         missing: members.missing,
     };
     let mut response = Response::new(ReadPlan::inline(serde_json::to_vec(&problem).unwrap_or_default()));

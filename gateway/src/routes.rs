@@ -37,6 +37,8 @@ enum Resource {
     DirectUploads,
     Doctor,
     AdminReclaim,
+    Import,
+    Imports,
     Job,
     JobCancel,
     JobRetry,
@@ -89,6 +91,8 @@ const ROUTES: &[(Resource, &str, &str)] = &[
     (Resource::Segments,       "/api/v1/spaces/{space}/segments",             "POST"),
     (Resource::DirectUploads,  "/api/v1/spaces/{space}/segments/direct",      "POST"),
     (Resource::DirectUpload,   "/api/v1/spaces/{space}/segments/direct/{id}", "POST"),
+    (Resource::Imports,        "/api/v1/spaces/{space}/imports",              "POST"),
+    (Resource::Import,         "/api/v1/spaces/{space}/imports/{id}",         "GET, HEAD"),
     (Resource::Chunking,       "/api/v1/chunking",                            "GET, HEAD"),
     (Resource::Search,         "/api/v1/spaces/{space}/search/{path}",        "GET, HEAD"),
     (Resource::Versions,       "/api/v1/spaces/{space}/versions/{path}",      "GET, HEAD, POST, PATCH, DELETE"),
@@ -226,6 +230,11 @@ async fn rest<P: Platform, U: Upload>(
         }
         (Resource::DirectUpload, &Method::POST) => rest::delta::verify_direct(platform, matched).await,
         (Resource::Chunking, &Method::GET | &Method::HEAD) => rest::delta::chunking(&matched),
+
+        (Resource::Imports, &Method::POST) => {
+            rest::once(platform, matched, upload, rest::imports::post).await
+        }
+        (Resource::Import, &Method::GET | &Method::HEAD) => rest::imports::get(platform, matched).await,
 
         (Resource::Search, &Method::GET | &Method::HEAD) => rest::search::get(platform, matched).await,
 

@@ -46,6 +46,10 @@ impl<B: Bucket> Bucket for Configured<B> {
         self.default.get(key, range).await
     }
 
+    async fn get_unchanged(&self, key: &str, etag: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError> {
+        self.default.get_unchanged(key, etag, range).await
+    }
+
     async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
         self.default.put(key, bytes, sha256).await
     }

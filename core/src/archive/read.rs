@@ -1,13 +1,16 @@
 //! What is below a folder, from the database.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::layout::{Content, Node};
 use super::open::{MAX_ENTRIES, Sources};
-use crate::auth::{self, Right};
+use crate::auth::{self, Caller, Right};
 use crate::error::{Conflict, Error, Result};
+use crate::ids::{AccountId, SpaceId};
+use crate::imports;
 use crate::manifest;
 use crate::ports::{Db, Host, Platform, Row, Statement};
+use crate::token::Token;
 use crate::tree::{Address, Kind, Resolved, resolve, walk};
 
 /// What is between the names of a way: `char(1)`, which no name holds.
@@ -75,6 +78,7 @@ pub(super) async fn read<P: Platform>(platform: &P, sources: Sources<'_>) -> Res
             return Ok(None);
         }
     }
+    reading.all_hashed(platform).await?;
     Ok(Some(reading.nodes))
 }
 
@@ -93,20 +97,23 @@ async fn find<'a, P: Platform>(
     let seq = rows();
     let mut folders = Vec::new();
     for address in addresses {
-        auth::authorise(rows().first(), Right::Read)?;
+        reading.reads(address, auth::authorise(rows().first(), Right::Read)?);
         let node = Resolved::existing(&rows(), address)?;
         match (node.kind, address.path.last()) {
-            (Kind::File(version), Some(name)) => reading.nodes.push(Node {
-                parent: None,
-                name: name.as_str().to_owned(),
-                modified_secs: version.modified_at.0.div_euclid(1000),
-                content: Some(Content {
-                    blob: version.blob.id.to_string(),
-                    etag: version.blob.etag,
-                    size_bytes: version.blob.size_bytes,
-                    crc32: version.blob.crc32,
-                }),
-            }),
+            (Kind::File(version), Some(name)) => {
+                let crc32 = reading.hashed(version.blob.id.as_str(), version.blob.crc32);
+                reading.nodes.push(Node {
+                    parent: None,
+                    name: name.as_str().to_owned(),
+                    modified_secs: version.modified_at.0.div_euclid(1000),
+                    content: Some(Content {
+                        blob: version.blob.id.to_string(),
+                        etag: version.blob.etag,
+                        size_bytes: version.blob.size_bytes,
+                        crc32,
+                    }),
+                });
+            }
             _ => folders.push(address),
         }
     }
@@ -123,6 +130,10 @@ struct Reading {
     /// The state of the space that all of it is of.
     seq: Option<u64>,
     nodes: Vec<Node>,
+    /// Who reads it.
+    by: Option<(Token, AccountId, SpaceId)>,
+    /// Imported content whose CRC-32 isn't known yet.
+    unhashed: BTreeSet<String>,
     /// The folder that is read, and where it stands in the list, if it does.
     top: String,
     top_place: Option<usize>,
@@ -133,6 +144,26 @@ struct Reading {
 }
 
 impl Reading {
+    fn reads(&mut self, address: &Address, caller: Caller) {
+        self.by.get_or_insert_with(|| (address.token.clone(), caller.account, address.space.clone()));
+    }
+
+    /// The CRC-32 of content; where it isn't known, the archive can't be laid out before a job has made it.
+    fn hashed(&mut self, blob: &str, crc32: Option<u32>) -> u32 {
+        if crc32.is_none() {
+            self.unhashed.insert(blob.to_owned());
+        }
+        crc32.unwrap_or_default()
+    }
+
+    async fn all_hashed<P: Platform>(&self, platform: &P) -> Result<()> {
+        let Some((token, account, space)) = self.by.as_ref().filter(|_| !self.unhashed.is_empty()) else {
+            return Ok(());
+        };
+        let blobs: Vec<&str> = self.unhashed.iter().map(String::as_str).collect();
+        Err(imports::hash::want(platform, (token, account, space), &blobs).await)
+    }
+
     /// Adds a folder and all that is below. False where the space has another state by then.
     async fn folder<P: Platform>(&mut self, platform: &P, address: &Address) -> Result<bool> {
         let first = Statement::new(FIRST).bind(&address.space).bind(address.way());
@@ -143,7 +174,7 @@ impl Reading {
             batch.append(&mut next);
             let mut results = platform.db().read(batch).await?.into_iter();
             let mut rows = || results.next().unwrap_or_default();
-            auth::authorise(rows().first(), Right::Read)?;
+            self.reads(address, auth::authorise(rows().first(), Right::Read)?);
             let seq = rows().first().ok_or(Error::NotFound)?.unsigned("change_seq")?;
             if *self.seq.get_or_insert(seq) != seq {
                 return Ok(false);
@@ -196,7 +227,7 @@ impl Reading {
                 blob: blob.to_owned(),
                 etag: row.text("etag")?.to_owned(),
                 size_bytes: row.unsigned("size_bytes")?,
-                crc32: u32::try_from(row.integer("crc32")?).map_err(|_| lost("no CRC-32"))?,
+                crc32: self.hashed(blob, u32::try_from(row.integer("crc32")?).ok()),
             }),
         };
         while self.last.last().is_some_and(|(above, ..)| Some(*above) != up) {

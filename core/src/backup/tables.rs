@@ -4,7 +4,7 @@
 //! triggers of the table. Renumbering or adding a migration changes [`SCHEMA`].
 
 /// The newest migration that these lists know. A database that is ahead isn't dumped: columns would be missing.
-pub const SCHEMA: u32 = 18;
+pub const SCHEMA: u32 = 19;
 
 /// A table that is dumped.
 #[derive(Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub const TABLES: [Table; 12] = [
     Table {
         name: "buckets",
         key: &[Key::Number("n")],
-        columns: &["n", "name"],
+        columns: &["n", "name", "stores"],
         left_out: &[],
         undo: Undo::All,
     },
@@ -188,7 +188,7 @@ pub const TABLES: [Table; 12] = [
     Table {
         name: "segments",
         key: &[Key::Number("id")],
-        columns: &["id", "key", "size_bytes", "bucket"],
+        columns: &["id", "key", "size_bytes", "bucket", "source_etag"],
         // Whether it is needed shows when the pages are there.
         left_out: &["state", "state_at"],
         undo: Undo::Deleted,
@@ -206,7 +206,7 @@ pub const TABLES: [Table; 12] = [
 pub const DERIVED: [&str; 3] = ["page_segments", "page_uses", "node_names"];
 
 /// Tables that are of no use without the moment that they belong to, and why.
-pub const LEFT_OUT: [(&str, &str); 20] = [
+pub const LEFT_OUT: [(&str, &str); 23] = [
     ("schema_version", "the index has the number, and the migrations make the table"),
     ("guard", "always empty"),
     ("loose_blobs", "always empty"),
@@ -227,6 +227,9 @@ pub const LEFT_OUT: [(&str, &str); 20] = [
     ("upload_parts", "as uploads"),
     ("direct_uploads", "as uploads"),
     ("packs", "their segments are there, but hold nothing reserved any more: the grace time is their end"),
+    ("imports", "the files are there, and the same import again leaves alone what it finds"),
+    ("import_refusals", "as imports"),
+    ("wanted_hashes", "they belong to jobs"),
     ("backups", "a restore finds the dumps in the bucket"),
     ("backup_parts", "of a dump under way"),
     ("backup_undo", "of a dump under way"),

@@ -8,12 +8,12 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 
 use super::{Layout, NewBlob, TAIL_BYTES};
 use crate::error::{Error, Result};
-use crate::ids::VersionId;
+use crate::ids::{AccountId, VersionId};
 use crate::ingest::{Old, inline_etag};
 use crate::manifest::edit::Manifest;
 use crate::manifest::{self, Extent, KeyedPage, PageRef, Parts, combine_crc32};
 use crate::plan::{Place, ReadPlan, Slice};
-use crate::ports::{Bucket, Platform, Row, Rows, Statement, Timestamp};
+use crate::ports::{Bucket, BucketError, Platform, Row, Rows, Statement, Timestamp};
 use crate::tree::{Address, walk};
 
 /// A blob, for an edit.
@@ -23,6 +23,8 @@ pub(crate) struct Base {
     pub(crate) size_bytes: u64,
     /// Its entity tag, without quotes.
     pub(crate) etag: String,
+    /// Its id, where it was imported and has no checksum yet: nothing may be made of it before it has.
+    pub(crate) unhashed: Option<String>,
     pub(super) pages: Vec<PageRef>,
     /// What lies behind the pages; all of it, where it is inline.
     pub(super) tail: Vec<u8>,
@@ -64,8 +66,8 @@ macro_rules! base {
     () => {
         concat!(
             walk!(),
-            ", base (id, size_bytes, etag, inline, pages, paged, tail_bytes, tail, version) as (
-                select b.id, b.size_bytes, b.etag, b.inline, b.pages,
+            ", base (id, size_bytes, etag, crc32, inline, pages, paged, tail_bytes, tail, version) as (
+                select b.id, b.size_bytes, b.etag, b.crc32, b.inline, b.pages,
                        case when b.pages is null then 0 else b.size_bytes - b.tail_bytes end,
                        case when b.pages is null then b.size_bytes else b.tail_bytes end, b.tail, v.id
                   from walk w cross join nodes n on n.id = w.id
@@ -81,7 +83,7 @@ macro_rules! row {
     () => {
         concat!(
             base!(),
-            "select t.size_bytes, t.etag, t.inline, t.pages, t.tail,
+            "select case when t.crc32 < 0 then t.id end as unhashed, t.size_bytes, t.etag, t.inline, t.pages, t.tail,
                     v.appended_since, v.author_id, v.label is not null as is_labelled, s.append_window_secs
                from base t left join versions v on v.id = t.version left join nodes n on n.id = v.node_id
                left join spaces s on s.id = n.space_id"
@@ -122,7 +124,7 @@ macro_rules! near {
 /// Where the segments are that the page `p` names, for [`keyed_page`].
 macro_rules! keys {
     () => {
-        "(select json_group_array(json_array(s.id, s.key, (select name from buckets where n = s.bucket)))
+        "(select json_group_array(json_array(s.id, s.key, (select name from buckets where n = s.bucket), s.source_etag))
             from (select distinct json_extract(x.value, '$[0]') as id from json_each(p.extents) x) named
            cross join segments s on s.id = named.id) as keys"
     };
@@ -195,6 +197,7 @@ impl Base {
         Self {
             size_bytes: 0,
             etag: inline_etag(&[]),
+            unhashed: None,
             pages: Vec::new(),
             tail: Vec::new(),
             loaded: HashMap::new(),
@@ -211,6 +214,7 @@ impl Base {
         let mut base = Self {
             size_bytes: row.unsigned("size_bytes")?,
             etag: row.text("etag")?.to_owned(),
+            unhashed: row.text_or_null("unhashed")?.map(str::to_owned),
             pages: row.text_or_null("pages")?.map(manifest::from_json).transpose()?.unwrap_or_default(),
             tail: match row.text_or_null("inline")? {
                 None => tail_of(row)?,
@@ -233,6 +237,22 @@ impl Base {
             });
         }
         Ok(Some(base))
+    }
+
+    /// The blob, unless a job has to hash it first.
+    pub(crate) async fn hashed<P: Platform>(
+        self,
+        platform: &P,
+        address: &Address,
+        account: &AccountId,
+    ) -> Result<Self> {
+        match &self.unhashed {
+            None => Ok(self),
+            Some(blob) => {
+                let by = (&address.token, account, &address.space);
+                Err(crate::imports::hash::want(platform, by, &[blob]).await)
+            }
+        }
     }
 
     /// Reads a row with the columns of `blobs`, and `loaded`, the extents of the pages at its ends. Not for blobs that have a
@@ -313,18 +333,31 @@ pub(super) async fn read_plan<P: Platform>(platform: &P, plan: ReadPlan, into: &
                 into.resize(into.len().saturating_add(count), 0);
             }
             Slice::Object { place, range } => {
-                let bucket = platform.bucket_of(place.bucket.as_deref())?;
-                into.extend_from_slice(&bucket.get(&place.key, range).await?);
+                into.extend_from_slice(&read_object(platform, &place, range).await?);
             }
         }
     }
     Ok(())
 }
 
+/// Reads a part of an object into memory: a bounded one.
+pub(crate) async fn read_object<P: Platform>(
+    platform: &P,
+    place: &Place,
+    range: Range<u64>,
+) -> Result<Vec<u8>, BucketError> {
+    let bucket = platform.bucket_of(place.bucket.as_deref())?;
+    match &place.etag {
+        None => bucket.get(&place.key, range).await,
+        Some(etag) => bucket.get_unchanged(&place.key, etag, range).await,
+    }
+}
+
 /// Reads a page with its extents and where its segments are.
 pub(crate) fn keyed_page(row: &Row) -> Result<KeyedPage> {
-    let keys: Vec<(u64, String, Option<String>)> = manifest::from_json(row.text("keys")?)?;
-    let keys = keys.into_iter().map(|(segment, key, bucket)| (segment, Place { bucket, key })).collect();
+    let keys: Vec<(u64, String, Option<String>, Option<String>)> = manifest::from_json(row.text("keys")?)?;
+    let place = |(segment, key, bucket, etag)| (segment, Place { bucket, key, etag });
+    let keys = keys.into_iter().map(place).collect();
     Ok(KeyedPage { start: row.unsigned("start")?, extents: manifest::from_json(row.text("extents")?)?, keys })
 }
 

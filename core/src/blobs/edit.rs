@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::base::Pages;
+use super::base::read_object;
 use super::new::{Layout, NewBlob};
 use super::paginate::paginate;
 use super::{Base, TAIL_BYTES, etag, tail};
@@ -16,7 +17,7 @@ use crate::ingest::{Chain, Chunked, Permit, Sources, Store, stream};
 use crate::manifest::edit::{MAX_CONTENT_BYTES, Spliced, spans, splice};
 use crate::manifest::{Extent, combine_crc32};
 use crate::plan::Place;
-use crate::ports::{Bucket, Platform, Upload};
+use crate::ports::{Platform, Upload};
 
 /// Where new bytes go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -211,12 +212,11 @@ async fn replace<P: Platform>(
 const READ_BYTES: u64 = 1024 * 1024;
 
 async fn read_crc32<P: Platform>(platform: &P, place: &Place, range: Range<u64>) -> Result<u32> {
-    let bucket = platform.bucket_of(place.bucket.as_deref())?;
     let mut hasher = crc32fast::Hasher::new();
     let mut at = range.start;
     while at < range.end {
         let end = range.end.min(at.saturating_add(READ_BYTES));
-        hasher.update(&bucket.get(&place.key, at..end).await?);
+        hasher.update(&read_object(platform, place, at..end).await?);
         at = end;
     }
     Ok(hasher.finalize())

@@ -7,6 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::report::{Kind, Report};
 use crate::error::Result;
+use crate::imports::UNKNOWN_CRC32;
 use crate::manifest::{PageRef, combine_crc32};
 use crate::ports::{Db, DbError, Platform, Row, Statement};
 
@@ -39,7 +40,7 @@ pub(super) async fn look<P: Platform>(
 }
 
 fn broken(row: &Row) -> Result<Option<String>, DbError> {
-    let (size_bytes, crc32) = (row.unsigned("size_bytes")?, row.unsigned("crc32")?);
+    let (size_bytes, crc32) = (row.unsigned("size_bytes")?, row.integer("crc32")?);
     let of_text = |column| -> Result<Result<Vec<u8>, String>, DbError> {
         let text = row.text_or_null(column)?.unwrap_or_default();
         Ok(STANDARD.decode(text).map_err(|error| format!("{column} is no base64: {error}")))
@@ -79,5 +80,7 @@ fn broken(row: &Row) -> Result<Option<String>, DbError> {
     if length != size_bytes {
         return Ok(Some(format!("its content has {length} bytes, and the row says {size_bytes}")));
     }
-    Ok((u64::from(crc) != crc32).then(|| format!("its pieces have CRC-32 {crc}, and the row says {crc32}")))
+    let is_known = crc32 != UNKNOWN_CRC32;
+    Ok((is_known && i64::from(crc) != crc32)
+        .then(|| format!("its pieces have CRC-32 {crc}, and the row says {crc32}")))
 }

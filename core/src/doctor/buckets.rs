@@ -19,20 +19,22 @@ pub(super) async fn look<P: Platform>(platform: &P, report: &mut Report) -> Resu
     // What nothing is stored in may be somebody's bucket that can only be read.
     let chosen =
         Statement::new("select distinct b.name from spaces s cross join buckets b on b.n = s.bucket");
-    let known = Statement::new("select name from buckets order by name");
+    let known = Statement::new("select name, stores from buckets order by name");
     let mut results = platform.db().read(vec![chosen, known]).await?.into_iter();
     let mut rows = || results.next().unwrap_or_default();
     let chosen: HashSet<String> =
         rows().iter().map(|row| row.text("name").map(str::to_owned)).collect::<Result<_, _>>()?;
-    let known: Vec<String> =
-        rows().iter().map(|row| row.text("name").map(str::to_owned)).collect::<Result<_, _>>()?;
+    let known: Vec<(String, bool)> = rows()
+        .iter()
+        .map(|row| Ok((row.text("name")?.to_owned(), row.integer("stores")? == 1)))
+        .collect::<Result<_>>()?;
     for name in std::iter::once(None).chain(names.iter().map(|name| Some(name.as_str()))) {
         let is_written = name.is_none_or(|name| chosen.contains(name));
         let failure = probe(platform, name, is_written).await.err();
-        let is_used = name.is_none_or(|name| known.iter().any(|known| known == name));
+        let is_used = name.is_none_or(|name| known.iter().any(|(known, stores)| known == name && *stores));
         note(report, name.unwrap_or(DEFAULT), is_used, failure);
     }
-    for name in &known {
+    for (name, _) in &known {
         if !names.contains(name) {
             note(report, name, true, Some("it isn't configured".to_owned()));
         }

@@ -12,10 +12,12 @@ const LIMIT_BYTES: u64 = 32 << 20;
 
 /// Reads the next segment that is in use; it, while there are more.
 pub(super) async fn look<P: Platform>(platform: &P, after: u64, report: &mut Report) -> Result<Option<u64>> {
-    let next =
-        Statement::new("select id, key, size_bytes, state, (select b.name from buckets b where b.n = segments.bucket) as bucket
-           from segments where id > ?1 order by id limit 1")
-            .bind(after);
+    let next = Statement::new(
+        "select id, key, size_bytes, state, source_etag is not null as is_imported,
+                (select b.name from buckets b where b.n = segments.bucket) as bucket
+           from segments where id > ?1 order by id limit 1",
+    )
+    .bind(after);
     let of_next = "(select id from segments where id > ?1 order by id limit 1)";
     let chunks = Statement::new(format!(
         "select hash, offset, length, crc32 from chunks where segment = {of_next} order by offset"
@@ -34,7 +36,11 @@ pub(super) async fn look<P: Platform>(platform: &P, after: u64, report: &mut Rep
     let Some(segment) = segments.first() else { return Ok(None) };
     let (id, key, size_bytes) =
         (segment.unsigned("id")?, segment.text("key")?, segment.unsigned("size_bytes")?);
-    if segment.text("state")? == "deleting" || (chunks.is_empty() && extents.is_empty()) {
+    // What others have stored, they may change: an entity tag tells, and is looked at elsewhere.
+    if segment.text("state")? == "deleting"
+        || segment.integer("is_imported")? == 1
+        || (chunks.is_empty() && extents.is_empty())
+    {
         return Ok(Some(id));
     }
     if size_bytes > LIMIT_BYTES {

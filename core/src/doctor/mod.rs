@@ -9,6 +9,7 @@ mod blobs;
 mod buckets;
 mod content;
 mod counters;
+mod imports;
 mod nodes;
 mod objects;
 mod pages;
@@ -50,6 +51,11 @@ enum Next {
         /// The last key that was looked at.
         after: String,
     },
+    /// Objects that were imported, as they were then.
+    Imports {
+        /// The last segment that was looked at.
+        after: u64,
+    },
     /// Extents, beside segments.
     Pages {
         /// The last page that was looked at.
@@ -90,6 +96,7 @@ impl Examination {
         match self.next {
             Some(Next::Buckets) => "buckets",
             Some(Next::Objects { .. }) => "objects",
+            Some(Next::Imports { .. }) => "imports",
             Some(Next::Pages { .. }) => "pages",
             Some(Next::Blobs { .. }) => "blobs",
             Some(Next::Nodes { .. }) => "nodes",
@@ -99,7 +106,8 @@ impl Examination {
         }
     }
 
-    /// Looks at the next piece: some round trips, and of the bucket one page of its listing or one segment.
+    /// Looks at the next piece: some round trips, and of the bucket one page of its listing, one segment, or the ends of
+    /// some imported objects.
     ///
     /// # Errors
     /// Those of the ports; the examination is as it was then.
@@ -119,6 +127,10 @@ impl Examination {
                     }
                     None => Some(next_listing(Some(name.unwrap_or(DEFAULT)), report)),
                 }
+            }
+            Some(Next::Imports { after }) => {
+                let next = imports::look(platform, *after, report).await?;
+                Some(next.map_or(Next::Pages { after: 0 }, |after| Next::Imports { after }))
             }
             Some(Next::Pages { after }) => {
                 let next = pages::look(platform, *after, report).await?;
@@ -144,7 +156,7 @@ impl Examination {
     }
 }
 
-/// The listing of the next bucket that works and is used, behind that one; the default one comes first. Behind all of them, pages.
+/// The listing of the next bucket that works and is used, behind that one; the default one comes first. Behind all of them, imports.
 fn next_listing(behind: Option<&str>, report: &Report) -> Next {
     let at = behind.and_then(|name| report.buckets.iter().position(|bucket| bucket.name == name));
     let rest = report.buckets.iter().skip(at.map_or(0, |at| at + 1));
@@ -154,6 +166,6 @@ fn next_listing(behind: Option<&str>, report: &Report) -> Next {
             cursor: None,
             after: String::new(),
         },
-        None => Next::Pages { after: 0 },
+        None => Next::Imports { after: 0 },
     }
 }

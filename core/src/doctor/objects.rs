@@ -4,12 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use super::report::{Kind, Report};
 use crate::backup::META;
+use crate::buckets::OWN_KEYS;
 use crate::error::Result;
 use crate::manifest::to_json;
 use crate::ports::{Bucket, BucketError, Db, Listed, Platform, Row, Statement};
 
-/// Where all objects lie.
-const ALL: &str = "ledge/";
 /// Where segments lie.
 const SEGMENTS: &str = "ledge/seg/";
 /// Behind every key of a segment: `0` follows `/`.
@@ -37,7 +36,7 @@ pub(super) async fn look<P: Platform>(
     report: &mut Report,
 ) -> Result<Option<(String, String)>> {
     let bucket = platform.bucket_of(name)?;
-    let page = bucket.list(ALL, cursor).await?;
+    let page = bucket.list(OWN_KEYS, cursor).await?;
     let bucket = Named { bucket: &bucket, name };
     let last = page.objects.last().map_or(after, |object| object.key.as_str()).to_owned();
     report.objects += page.objects.len() as u64;

@@ -71,6 +71,8 @@ pub enum Kind {
     WrongCounter,
     /// Content has another checksum than is known of it.
     DamagedContent,
+    /// An object was changed or removed since it was imported: the files that refer to it can't be read.
+    ChangedSource,
     /// A bucket can't be used: what lies in it can't be read, or nothing can be stored.
     BrokenBucket,
     /// An object that no row knows. It costs space only.

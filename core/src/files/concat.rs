@@ -105,7 +105,12 @@ async fn find<P: Platform>(platform: &P, request: &Concat) -> Result<(Target, Ve
             .map_err(|error| error.of_operation(index))?;
         bases.push(base);
     }
-    Ok((target, bases))
+    let mut hashed = Vec::with_capacity(bases.len());
+    for (index, (base, source)) in bases.into_iter().zip(&request.sources).enumerate() {
+        let base = base.hashed(platform, &source.address, &target.caller.account).await;
+        hashed.push(base.map_err(|error| error.of_operation(index))?);
+    }
+    Ok((target, hashed))
 }
 
 fn edited(

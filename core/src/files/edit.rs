@@ -217,7 +217,7 @@ impl Found {
         let target = Target::read(address, &request.conditions, &results)?;
         let base = Base::read(results.get(base_at..base_at + STATEMENTS).unwrap_or_default())?;
         let base = match (base, &request.create) {
-            (Some(base), _) => base,
+            (Some(base), _) => base.hashed(platform, address, &target.caller.account).await?,
             (None, Some(_)) => Base::empty(),
             (None, None) => return Err(Error::NotFound),
         };

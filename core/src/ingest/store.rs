@@ -168,7 +168,7 @@ impl<'a, P: Platform> Store<'a, P> {
             let bucket = ingest.bucket.as_ref();
             self.keys.insert(
                 segment,
-                Place { bucket: bucket.map(|bucket| bucket.name.clone()), key: key.clone() },
+                Place { bucket: bucket.map(|bucket| bucket.name.clone()), ..Place::from(key.clone()) },
             );
             let (size_bytes, bucket) = (packed as u64, bucket.map(|bucket| bucket.n));
             self.segments.push(NewSegment { id: segment, key, size_bytes, bucket });
@@ -224,7 +224,7 @@ impl<'a, P: Platform> Store<'a, P> {
             // Nobody could read what lies in a bucket that isn't configured any more.
             if extent.length == piece.length() && self.platform.bucket_of(bucket.as_deref()).is_ok() {
                 known.insert(piece.hash, extent);
-                self.keys.insert(extent.segment, Place { bucket, key: row.text("key")?.to_owned() });
+                self.keys.insert(extent.segment, Place { bucket, ..Place::from(row.text("key")?) });
             }
         }
         Ok(known)

@@ -56,6 +56,10 @@ pub enum Work {
         /// The direct upload's id.
         upload: String,
     },
+    /// Make files of the objects in a bucket; the import has the job's id.
+    Import,
+    /// Make the CRC-32 and digest of imported content that somebody waits for.
+    Hash,
     /// Remove uploads in parts that were abandoned.
     ExpireUploads,
     /// Give back what nothing needs any more: a sweep.
@@ -83,6 +87,8 @@ impl Work {
             | Self::Backup
             | Self::Doctor { .. }
             | Self::VerifyUpload { .. }
+            | Self::Import
+            | Self::Hash
             | Self::ExpireUploads
             | Self::Reclaim
             | Self::ReclaimFullPass
@@ -96,9 +102,12 @@ impl Work {
     /// Of the jobs with the same key only one is unfinished at a time; None where there may be many.
     pub fn unique_key(&self) -> Option<&'static str> {
         match self {
-            Self::DiscardIngest { .. } | Self::VerifyUpload { .. } | Self::Purge { .. } | Self::Copy(_) => {
-                None
-            }
+            Self::DiscardIngest { .. }
+            | Self::VerifyUpload { .. }
+            | Self::Import
+            | Self::Hash
+            | Self::Purge { .. }
+            | Self::Copy(_) => None,
             Self::Backup => Some("backup"),
             Self::Doctor { .. } => Some("doctor"),
             Self::ExpireUploads => Some("expire_uploads"),

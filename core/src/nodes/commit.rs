@@ -302,7 +302,7 @@ fn depth(trees: &[(String, usize)]) -> Result<Option<Statement>> {
 }
 
 /// Refuses what has grown beyond the space's quota by now.
-pub(super) fn quota(space: &SpaceId) -> Statement {
+pub(crate) fn quota(space: &SpaceId) -> Statement {
     Statement::new(QUOTA).bind(space)
 }
 

@@ -16,6 +16,7 @@ mod stat;
 mod view;
 
 pub use batch::{Became, batch, batch_telling, copy_by_job};
+pub(crate) use commit::quota;
 pub use delete::delete;
 pub use large::{CopyLimits, Large, MAX_NODES_BY_JOB, copy_step};
 pub use stat::{Stat, stat};

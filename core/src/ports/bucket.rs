@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::Timestamp;
 use crate::digest::Sha256;
 
 /// An object store, S3's common ground.
@@ -15,7 +16,8 @@ use crate::digest::Sha256;
 /// - Ledge never puts two different contents under one key, so implementations need no ordering between them.
 /// - `delete` succeeds for keys that don't exist; it takes any number of keys and splits them itself.
 /// - `list` gives keys in the order of their bytes.
-/// - Keys are ASCII, at most 1,024 bytes, and hold no empty, `.` or `..` segment.
+/// - Keys that Ledge makes are ASCII, at most 1,024 bytes, and hold no empty, `.` or `..` segment. Those of others' objects, which
+///   are only listed and read, may be any text.
 pub trait Bucket {
     /// The bytes `range` of an object; for small, bounded reads inside core. Content on its way to a client goes
     /// through [`super::Host::open`] instead.
@@ -23,6 +25,12 @@ pub trait Bucket {
     /// # Errors
     /// [`BucketError::NotFound`]; [`BucketError::OutOfRange`] where the object ends before the range does.
     async fn get(&self, key: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError>;
+
+    /// Like [`Self::get`], of the object as it was listed with this entity tag: for objects that others may change.
+    ///
+    /// # Errors
+    /// [`BucketError::Changed`] where there is another one by now, or none.
+    async fn get_unchanged(&self, key: &str, etag: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError>;
 
     /// Stores an object.
     async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError>;
@@ -107,6 +115,10 @@ pub struct Listed {
     pub key: String,
     /// Its size.
     pub size_bytes: u64,
+    /// Its entity tag in the bucket's own form, which is opaque; another one for each content.
+    pub etag: String,
+    /// When it was stored.
+    pub stored_at: Timestamp,
 }
 
 /// Why a bucket operation failed.
@@ -118,6 +130,9 @@ pub enum BucketError {
     /// The object ends before the range does.
     #[error("object {0} is shorter than the range asked for")]
     OutOfRange(String),
+    /// The object isn't the one that was listed.
+    #[error("object {0} isn't the one that was listed: it was changed, or removed")]
+    Changed(String),
     /// The bytes that arrived are not the ones that were sent.
     #[error("object {0} arrived damaged")]
     Damaged(String),
@@ -132,6 +147,10 @@ pub enum BucketError {
 impl<T: Bucket> Bucket for &T {
     async fn get(&self, key: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError> {
         (**self).get(key, range).await
+    }
+
+    async fn get_unchanged(&self, key: &str, etag: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError> {
+        (**self).get_unchanged(key, etag, range).await
     }
 
     async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {

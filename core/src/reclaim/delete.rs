@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use super::{Limits, texts};
-use crate::buckets::{self, configured};
-use crate::error::Result;
+use crate::buckets::{self, OWN_KEYS, configured};
+use crate::error::{Error, Result};
 use crate::manifest;
 use crate::ports::{Bucket, Db, Host, Platform, Row, Statement, Timestamp};
 
@@ -61,7 +61,7 @@ const BEGIN: &str = concat!(
 );
 
 const BEGUN: &str = concat!(
-    "select id, key, size_bytes, (select b.name from buckets b where b.n = segments.bucket) as bucket
+    "select id, key, size_bytes, source_etag is not null as is_imported, (select b.name from buckets b where b.n = segments.bucket) as bucket
        from segments where state <> 'live' and state = 'deleting' and ",
     configured!("bucket", "?2"),
     " order by state_at limit ?1"
@@ -85,19 +85,20 @@ pub(super) async fn delete<P: Platform>(platform: &P, limits: &Limits) -> Result
     }
     let (mut ids, mut bytes, mut failure) = (Vec::with_capacity(rows.len()), 0, None);
     for (bucket, rows) in by_bucket {
-        match platform.bucket_of(bucket)?.delete(&texts(rows.iter().copied(), "key")?).await {
+        match remove(platform, bucket, &rows).await {
             Ok(()) => {
                 for row in rows {
                     ids.push(row.unsigned("id")?);
                     bytes += row.unsigned("size_bytes")?;
                 }
             }
-            Err(error) => failure = Some(error),
+            Err(Error::Unavailable(error)) => failure = Some(error),
+            Err(error) => return Err(error),
         }
     }
     // One bucket that fails doesn't keep what lies in the others.
     match failure {
-        Some(failure) if ids.is_empty() => return Err(failure.into()),
+        Some(failure) if ids.is_empty() => return Err(Error::Unavailable(failure)),
         Some(failure) => platform.host().report(&format!("segments were not deleted yet: {failure}")),
         None => {}
     }
@@ -110,6 +111,21 @@ pub(super) async fn delete<P: Platform>(platform: &P, limits: &Limits) -> Result
     ];
     platform.db().write(batch).await?;
     Ok(Deleted { segments, bytes, more: rows.len() as u64 >= limits.deleted })
+}
+
+/// Removes their objects. Those that others have stored stay.
+async fn remove<P: Platform>(platform: &P, bucket: Option<&str>, rows: &[&Row]) -> Result<()> {
+    let mut own = Vec::with_capacity(rows.len());
+    for row in rows {
+        if row.integer("is_imported")? == 0 {
+            own.push(*row);
+        }
+    }
+    let keys = texts(own.into_iter(), "key")?;
+    if let Some(strange) = keys.iter().find(|key| !key.starts_with(OWN_KEYS)) {
+        return Err(Error::Internal(format!("{strange} isn't an object of the drive's, and stays")));
+    }
+    if keys.is_empty() { Ok(()) } else { Ok(platform.bucket_of(bucket)?.delete(&keys).await?) }
 }
 
 /// What was doomed until then may go.

@@ -126,7 +126,7 @@ struct Known {
 impl Seen<'_> {
     async fn look<P: Platform>(&self, platform: &P) -> Result<Known> {
         let notes = Statement::new("select key from orphans where key > ?1 and key <= ?2 limit 1");
-        let bucket = Statement::new("select n from buckets where name = ?1").bind(self.name);
+        let bucket = Statement::new("select n from buckets where name = ?1 and stores = 1").bind(self.name);
         let batch = vec![rowless(self.keys)?, notes.bind(self.after).bind(self.last), bucket];
         let mut results = platform.db().read(batch).await?.into_iter();
         let mut rows = || results.next().unwrap_or_default();

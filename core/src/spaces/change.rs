@@ -43,11 +43,12 @@ fn update() -> String {
     )
 }
 
-/// A row for a bucket that is chosen for the first time, by who may.
+/// A row for a bucket that is chosen for the first time, by who may. One that was only imported from has one.
 fn name_bucket() -> String {
     format!(
         "insert into buckets (name) select ?4
-          where not exists (select 1 from buckets where name = ?4) and {} and {}",
+          where not exists (select 1 from buckets where name = ?4 and stores = 1) and {} and {}
+             on conflict (name) do update set stores = 1",
         auth::STILL_OWNS,
         auth::STILL_ADMINISTERS.replace("?2", "?3")
     )

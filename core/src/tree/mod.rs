@@ -131,8 +131,8 @@ pub struct Blob {
     pub etag: String,
     /// Its media type.
     pub media_type: String,
-    /// The CRC-32 of the whole.
-    pub crc32: u32,
+    /// The CRC-32 of the whole; None: it was imported, and isn't known yet.
+    pub crc32: Option<u32>,
     /// The content itself, where it is kept in the row.
     pub inline: Option<Vec<u8>>,
     /// Digests of the whole that were verified at upload, base64 by algorithm.

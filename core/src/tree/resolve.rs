@@ -129,7 +129,7 @@ fn blob(row: &Row) -> Result<Blob> {
         size_bytes: row.unsigned("size_bytes")?,
         etag: row.text("etag")?.to_owned(),
         media_type: row.text("media_type")?.to_owned(),
-        crc32: u32::try_from(row.integer("crc32")?).unwrap_or_default(),
+        crc32: u32::try_from(row.integer("crc32")?).ok(),
         inline,
         digests: row.text_or_null("digests")?.map(manifest::from_json).transpose()?.unwrap_or_default(),
     })

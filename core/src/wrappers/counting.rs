@@ -126,6 +126,11 @@ impl<B: Bucket> Bucket for CountingBucket<'_, B> {
         self.inner.get(key, range).await
     }
 
+    async fn get_unchanged(&self, key: &str, etag: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError> {
+        self.counts.bucket(1);
+        self.inner.get_unchanged(key, etag, range).await
+    }
+
     async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
         self.counts.bucket(1);
         self.counts.stored_bytes.set(self.counts.stored_bytes.get() + bytes.len() as u64);

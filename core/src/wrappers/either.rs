@@ -26,6 +26,13 @@ impl<A: Bucket, B: Bucket> Bucket for Either<A, B> {
         }
     }
 
+    async fn get_unchanged(&self, key: &str, etag: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError> {
+        match self {
+            Self::Left(bucket) => bucket.get_unchanged(key, etag, range).boxed_local().await,
+            Self::Right(bucket) => bucket.get_unchanged(key, etag, range).boxed_local().await,
+        }
+    }
+
     async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
         match self {
             Self::Left(bucket) => bucket.put(key, bytes, sha256).boxed_local().await,

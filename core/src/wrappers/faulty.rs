@@ -166,6 +166,10 @@ impl<B: Bucket> Bucket for FaultyBucket<'_, B> {
         self.faults.around(self.inner.get(key, range), no_bucket).await
     }
 
+    async fn get_unchanged(&self, key: &str, etag: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError> {
+        self.faults.around(self.inner.get_unchanged(key, etag, range), no_bucket).await
+    }
+
     async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
         self.faults.around(self.inner.put(key, bytes, sha256), no_bucket).await
     }

@@ -35,7 +35,7 @@ pub(crate) async fn lock<P: Platform>(platform: &P, request: Request<'_>, upload
     }
     let LockInfo { scope, owner } = xml::lockinfo(&body)?;
     let name = request.address.path.last().map(|name| name.as_str()).unwrap_or_default();
-    let media_type = mime_guess::from_path(name).first_or_octet_stream().to_string();
+    let media_type = ledge_core::media_type::guess(name);
     let wanted = NewLock { address: request.address, scope, depth: reach, owner, timeout, media_type };
     let locked = locks::lock(platform, &wanted).await?;
     let status = if locked.created { StatusCode::CREATED } else { StatusCode::OK };

@@ -53,6 +53,7 @@ pub fn generate() -> String {
         ("delta", rest::delta::Documented::openapi()),
         ("files", rest::files::Documented::openapi()),
         ("folders", rest::folders::Documented::openapi()),
+        ("imports", rest::imports::Documented::openapi()),
         ("jobs", rest::jobs::Documented::openapi()),
         ("backups", rest::backups::Documented::openapi()),
         ("reclaim", rest::reclaim::Documented::openapi()),

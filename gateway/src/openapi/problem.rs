@@ -24,6 +24,7 @@ impl PartialSchema for Problem {
             .property("detail", text().description(Some("For people.")))
             .property("field", text().description(Some("What was wrong with the input.")))
             .property("operation", number().minimum(Some(0)).description(Some("Which of a batch, from 0.")))
+            .property("job", text().description(Some("The job to wait for.")))
             .property(
                 "missing",
                 ArrayBuilder::new()

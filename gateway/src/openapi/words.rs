@@ -48,6 +48,8 @@ words! {
     /// sweep would doom; segments to be measured, and repacked where little of them is in use; doomed segments within
     /// their grace time; those whose time is over; those whose deletion has begun; objects that no row knows.
     Reclaimed: "expired_uploads" | "unused" | "shrunk" | "doomed" | "due" | "deleting" | "orphans";
+    /// Why an object can't become a file.
+    Refusal: "not_a_name" | "too_deep" | "taken" | "twin";
     /// Which queue a job goes through.
     Lane: "thumbnails" | "archives" | "maintenance";
 }

@@ -12,6 +12,7 @@ mod edited;
 mod entry;
 pub(crate) mod files;
 pub(crate) mod folders;
+pub(crate) mod imports;
 pub(crate) mod jobs;
 pub(crate) mod locks;
 mod members;

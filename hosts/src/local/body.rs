@@ -84,12 +84,8 @@ impl Source {
             Slice::Inline(bytes) => Self::Inline(bytes.into()),
             Slice::Zeros(count) => Self::Zeros(count),
             Slice::Object { place, range } => match objects.of(place.bucket.as_deref())?.clone() {
-                Either::Left(folder) => {
-                    Self::Object(folder.open_object(&place.key, range.clone()).await?, range)
-                }
-                Either::Right(bucket) => {
-                    Self::Remote(Box::new(Remote::open(bucket, place.key, range).await?))
-                }
+                Either::Left(folder) => Self::Object(folder.open_object(&place, range.clone()).await?, range),
+                Either::Right(bucket) => Self::Remote(Box::new(Remote::open(bucket, place, range).await?)),
             },
         })
     }

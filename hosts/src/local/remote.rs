@@ -9,6 +9,7 @@ use std::time::Duration;
 use futures::{Stream, stream};
 use http_body_util::BodyExt;
 use hyper::body::{Bytes, Incoming};
+use ledge_core::plan::Place;
 use ledge_core::ports::BucketError;
 
 use super::HttpClient;
@@ -35,11 +36,12 @@ pub(super) struct Remote {
 impl Remote {
     pub(super) async fn open(
         bucket: S3<HttpClient>,
-        key: String,
+        place: Place,
         range: Range<u64>,
     ) -> Result<Self, BucketError> {
-        let mut arriving = bucket.open(&key, range.clone(), None).await?;
-        let etag = arriving.etag.take();
+        let key = place.key;
+        let mut arriving = bucket.open(&key, range.clone(), place.etag.as_deref()).await?;
+        let etag = place.etag.or(arriving.etag.take());
         Ok(Self { bucket, key, left: range, arriving: Some(arriving), etag, resumes_left: RESUMES })
     }
 

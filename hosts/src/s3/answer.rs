@@ -65,6 +65,7 @@ impl Refusal<'_> {
             // HEAD has no code. A 404 of anything that isn't S3 must not pass for a missing object.
             (StatusCode::NOT_FOUND, "NoSuchKey") => Some(BucketError::NotFound(key)),
             (StatusCode::NOT_FOUND, "") if self.text.is_empty() => Some(BucketError::NotFound(key)),
+            (StatusCode::PRECONDITION_FAILED, _) => Some(BucketError::Changed(key)),
             (StatusCode::RANGE_NOT_SATISFIABLE, _) => Some(BucketError::OutOfRange(key)),
             (
                 _,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use ledge_core::digest::Sha256;
-use ledge_core::ports::{Bucket, BucketError, Direct, ListPage, Listed, Presigned};
+use ledge_core::ports::{Bucket, BucketError, Direct, ListPage, Listed, Presigned, Timestamp};
 use rusty_s3::actions::{DeleteObjectsResponse, ErrorObject, ListObjectsV2};
 
 use super::S3;
@@ -20,20 +20,11 @@ const DELETED_BYTES: usize = PAGE_OBJECTS * (1024 + 1024);
 
 impl<C: Client> Bucket for S3<C> {
     async fn get(&self, key: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError> {
-        check_key(key)?;
-        let out_of_range = || BucketError::OutOfRange(key.to_owned());
-        let wanted = usize::try_from(range.end.saturating_sub(range.start)).map_err(|_| out_of_range())?;
-        if wanted == 0 {
-            let size = self.persist(async || self.size_of(key).await).await?;
-            return if range.end <= size { Ok(Vec::new()) } else { Err(out_of_range()) };
-        }
-        self.persist(async || {
-            let arriving = self.ask(key, &range, None).await?;
-            let bytes = self.collect(arriving.body, wanted).await?;
-            let is_whole = bytes.len() == wanted;
-            is_whole.then_some(bytes).ok_or_else(|| Trouble::Passing(format!("{key} broke off")))
-        })
-        .await
+        self.read(key, range, None).await
+    }
+
+    async fn get_unchanged(&self, key: &str, etag: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError> {
+        self.read(key, range, Some(etag)).await
     }
 
     async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
@@ -77,6 +68,23 @@ impl<C: Client> Bucket for S3<C> {
 }
 
 impl<C: Client> S3<C> {
+    async fn read(&self, key: &str, range: Range<u64>, etag: Option<&str>) -> Result<Vec<u8>, BucketError> {
+        check_key(key)?;
+        let out_of_range = || BucketError::OutOfRange(key.to_owned());
+        let wanted = usize::try_from(range.end.saturating_sub(range.start)).map_err(|_| out_of_range())?;
+        if wanted == 0 {
+            let size = self.persist(async || self.size_of(key).await).await?;
+            return if range.end <= size { Ok(Vec::new()) } else { Err(out_of_range()) };
+        }
+        self.persist(async || {
+            let arriving = self.ask(key, &range, etag).await?;
+            let bytes = self.collect(arriving.body, wanted).await?;
+            let is_whole = bytes.len() == wanted;
+            is_whole.then_some(bytes).ok_or_else(|| Trouble::Passing(format!("{key} broke off")))
+        })
+        .await
+    }
+
     async fn delete_one(&self, key: &str) -> Result<(), Trouble> {
         let request = self.place.delete_one(self.client.now(), key);
         match self.judge(self.send(request, &[]).await?, Some(key)).await {
@@ -127,7 +135,9 @@ fn page(text: &[u8], prefix: &str, after: Option<&str>) -> Result<ListPage, &'st
             return Err("has another prefix");
         }
         let size_bytes = content.size.ok_or("has no sizes")?;
-        objects.push(Listed { key: content.key, size_bytes });
+        let etag = content.etag.ok_or("has no entity tags")?;
+        let stored_at = content.last_modified.as_deref().and_then(time).ok_or("has no times")?;
+        objects.push(Listed { key: content.key, size_bytes, etag, stored_at });
     }
     let next = match listed.next_continuation_token {
         Some(_) => Some(objects.last().ok_or("goes on after nothing")?.key.clone()),
@@ -136,13 +146,19 @@ fn page(text: &[u8], prefix: &str, after: Option<&str>) -> Result<ListPage, &'st
     Ok(ListPage { objects, next })
 }
 
+/// A time as RFC 3339 has it.
+fn time(text: &str) -> Option<Timestamp> {
+    let time: rusty_s3_jiff::Timestamp = text.parse().ok()?;
+    Some(Timestamp(time.as_millisecond()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn list(keys: &[&str], end: &str) -> String {
         let contents: String =
-            keys.iter().map(|key| format!("<Contents><Key>{key}</Key><Size>7</Size></Contents>")).collect();
+            keys.iter().map(|key| format!("<Contents><Key>{key}</Key><LastModified>2026-11-30T12:00:00.000Z</LastModified><ETag>&quot;e&quot;</ETag><Size>7</Size></Contents>")).collect();
         format!(
             "<ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\
              <EncodingType>url</EncodingType>{contents}{end}</ListBucketResult>"
@@ -155,6 +171,9 @@ mod tests {
         let read = page(list(&["p/a+b", "p/a%2Bb"], more).as_bytes(), "p/", None).unwrap();
         let keys: Vec<_> = read.objects.iter().map(|object| object.key.as_str()).collect();
         assert_eq!((keys, read.next.as_deref()), (vec!["p/a b", "p/a+b"], Some("p/a+b")));
+        let first = &read.objects[0];
+        assert_eq!((first.size_bytes, first.etag.as_str()), (7, "\"e\""));
+        assert_eq!(first.stored_at, Timestamp(1_796_040_000_000));
         let last = page(list(&["p/c"], "<IsTruncated>false</IsTruncated>").as_bytes(), "p/", Some("p/b"));
         assert_eq!(last.unwrap().next, None);
     }

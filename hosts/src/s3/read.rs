@@ -20,10 +20,11 @@ pub struct Arriving<B> {
 
 impl<C: Client> S3<C> {
     /// Asks for a range, which must not be empty, and waits until it begins to arrive. With an entity tag: of that very
-    /// object, for who goes on with a range that broke off.
+    /// object, for who reads what others may change, or goes on with a range that broke off.
     ///
     /// # Errors
-    /// [`BucketError::NotFound`]; [`BucketError::OutOfRange`] where the object ends before the range does.
+    /// [`BucketError::NotFound`]; [`BucketError::OutOfRange`] where the object ends before the range does;
+    /// [`BucketError::Changed`] where it hasn't the entity tag, or isn't there any more.
     pub async fn open(
         &self,
         key: &str,
@@ -42,12 +43,21 @@ impl<C: Client> S3<C> {
     ) -> Result<Arriving<C::Body>, Trouble> {
         let request =
             self.place.get(self.client.now(), key, (range.start, range.end.saturating_sub(1)), etag);
-        let answer = self.judge(self.send(request, &[]).await?, Some(key)).await?;
+        let changed = || Trouble::Final(BucketError::Changed(key.to_owned()));
+        let answer = match self.judge(self.send(request, &[]).await?, Some(key)).await {
+            Err(Trouble::Final(BucketError::NotFound(_))) if etag.is_some() => return Err(changed()),
+            judged => judged?,
+        };
         match is_exactly(&answer, key, range) {
             Ok(()) => {
-                let etag = answer.headers().get(header::ETAG).and_then(|value| value.to_str().ok());
-                let etag = etag.map(str::to_owned);
-                Ok(Arriving { body: answer.into_body(), etag })
+                let given = answer.headers().get(header::ETAG).and_then(|value| value.to_str().ok());
+                let given = given.map(str::to_owned);
+                // Not every store knows If-Match.
+                if etag.zip(given.as_deref()).is_some_and(|(wanted, given)| bare(wanted) != bare(given)) {
+                    self.client.discard(answer.into_body()).await;
+                    return Err(changed());
+                }
+                Ok(Arriving { body: answer.into_body(), etag: given })
             }
             Err(trouble) => {
                 self.client.discard(answer.into_body()).await;
@@ -61,6 +71,11 @@ impl<C: Client> S3<C> {
         let answer = self.judge(self.send(request, &[]).await?, Some(key)).await?;
         length(answer.headers()).ok_or_else(|| Trouble::Passing("answers without a size".to_owned()))
     }
+}
+
+/// An entity tag without its quotes, which some stores leave out.
+fn bare(etag: &str) -> &str {
+    etag.trim_matches('"')
 }
 
 /// The port's rule. A URL would turn other keys into something else: `a/../b` into `b`.

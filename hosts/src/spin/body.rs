@@ -48,7 +48,9 @@ impl Body {
         let mut slices = plan.into_slices();
         if let [Slice::Object { place, range }] = slices.as_mut_slice() {
             let bucket = buckets.of(place.bucket.as_deref())?;
-            return Ok(Self(Content::Unread(bucket.open(&place.key, range.clone(), None).await?.body)));
+            return Ok(Self(Content::Unread(
+                bucket.open(&place.key, range.clone(), place.etag.as_deref()).await?.body,
+            )));
         }
         let buckets = buckets.clone();
         let mut opened = stream::iter(slices)
@@ -91,10 +93,10 @@ impl Source {
         Ok(match slice {
             Slice::Inline(bytes) => Self::Inline(bytes),
             Slice::Zeros(count) => Self::Zeros(count),
-            Slice::Object { place: Place { bucket, key }, range } => {
+            Slice::Object { place: Place { bucket, key, etag }, range } => {
                 let bucket = buckets.of(bucket.as_deref())?;
                 let length = range.end.saturating_sub(range.start);
-                let answer = bucket.open(&key, range, None).await?.body;
+                let answer = bucket.open(&key, range, etag.as_deref()).await?.body;
                 Self::Object { key, length, answer }
             }
         })

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use js_sys::{Promise, Uint8Array};
 use ledge_core::digest::Sha256;
-use ledge_core::ports::{Bucket, BucketError, Direct, ListPage, Listed, Presigned};
+use ledge_core::ports::{Bucket, BucketError, Direct, ListPage, Listed, Presigned, Timestamp};
 use wasm_bindgen::{JsCast, JsValue};
 use worker_sys::{R2Bucket, R2Object, R2ObjectBody, R2Objects};
 
@@ -24,13 +24,26 @@ impl R2 {
         Self { bucket: JsValue::from(bucket).unchecked_into() }
     }
 
-    /// Asks for a range, which must not be empty, without waiting for the answer.
-    pub(super) fn ask(&self, key: &str, range: Range<u64>) -> Asked {
+    /// Asks for a range, which must not be empty, without waiting for the answer. With an entity tag: of that very object.
+    pub(super) fn ask(&self, key: &str, range: Range<u64>, etag: Option<&str>) -> Asked {
         let length = range.end.saturating_sub(range.start);
         let wanted = js::object([("offset", js::number(range.start)), ("length", js::number(length))]);
-        let options = js::object([("range", wanted.into())]);
+        let only_if = etag
+            .map_or(JsValue::UNDEFINED, |etag| js::object([("etagMatches", JsValue::from_str(etag))]).into());
+        let options = js::object([("range", wanted.into()), ("onlyIf", only_if)]);
         let answer = self.bucket.get(key.to_owned(), options.into());
-        Asked { bucket: self.clone(), key: key.to_owned(), end: range.end, answer }
+        let (key, etag) = (key.to_owned(), etag.map(str::to_owned));
+        Asked { bucket: self.clone(), key, etag, end: range.end, answer }
+    }
+
+    async fn read(&self, key: &str, range: Range<u64>, etag: Option<&str>) -> Result<Vec<u8>, BucketError> {
+        if range.is_empty() {
+            let enough = self.size_of(key).await? >= range.end;
+            return if enough { Ok(Vec::new()) } else { Err(BucketError::OutOfRange(key.to_owned())) };
+        }
+        let object = self.ask(key, range, etag).arrived().await?;
+        let buffer = js::settle(object.array_buffer()).await.map_err(|thrown| failure(key, &thrown))?;
+        Ok(Uint8Array::new(&buffer).to_vec())
     }
 
     async fn size_of(&self, key: &str) -> Result<u64, BucketError> {
@@ -59,6 +72,7 @@ impl R2 {
 pub(super) struct Asked {
     bucket: R2,
     key: String,
+    etag: Option<String>,
     end: u64,
     answer: Result<Promise, JsValue>,
 }
@@ -71,9 +85,22 @@ impl Asked {
             Err(thrown) => return Err(self.bucket.explain(&self.key, self.end, &thrown).await),
         };
         if found.is_null() {
-            return Err(BucketError::NotFound(self.key));
+            let is_ours = self.etag.is_none();
+            return Err(if is_ours {
+                BucketError::NotFound(self.key)
+            } else {
+                BucketError::Changed(self.key)
+            });
         }
         let object: R2ObjectBody = found.unchecked_into();
+        if let Some(etag) = &self.etag {
+            // Then there is no body.
+            let is_that =
+                object.etag().map_err(|thrown| BucketError::Unavailable(js::reason(&thrown)))? == *etag;
+            if !is_that {
+                return Err(BucketError::Changed(self.key));
+            }
+        }
         // R2 cuts a range at the end of the object instead of refusing it.
         if size(&object)? < self.end {
             discard(&object).await;
@@ -92,13 +119,11 @@ async fn discard(object: &R2ObjectBody) {
 
 impl Bucket for R2 {
     async fn get(&self, key: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError> {
-        if range.is_empty() {
-            let enough = self.size_of(key).await? >= range.end;
-            return if enough { Ok(Vec::new()) } else { Err(BucketError::OutOfRange(key.to_owned())) };
-        }
-        let object = self.ask(key, range).arrived().await?;
-        let buffer = js::settle(object.array_buffer()).await.map_err(|thrown| failure(key, &thrown))?;
-        Ok(Uint8Array::new(&buffer).to_vec())
+        self.read(key, range, None).await
+    }
+
+    async fn get_unchanged(&self, key: &str, etag: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError> {
+        self.read(key, range, Some(etag)).await
     }
 
     async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
@@ -140,22 +165,26 @@ fn page(found: &R2Objects) -> Result<ListPage, JsValue> {
     let objects = found
         .objects()?
         .iter()
-        .map(|object| Ok(Listed { key: object.key()?, size_bytes: bytes(object.size()?) }))
+        .map(|object| {
+            let stored_at = Timestamp(whole(object.uploaded()?.get_time()).cast_signed());
+            let (key, etag) = (object.key()?, object.etag()?);
+            Ok(Listed { key, size_bytes: whole(object.size()?), etag, stored_at })
+        })
         .collect::<Result<_, JsValue>>()?;
     Ok(ListPage { objects, next })
 }
 
 fn size(object: &R2Object) -> Result<u64, BucketError> {
-    object.size().map(bytes).map_err(|thrown| BucketError::Unavailable(js::reason(&thrown)))
+    object.size().map(whole).map_err(|thrown| BucketError::Unavailable(js::reason(&thrown)))
 }
 
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "R2's sizes are whole and not negative"
+    reason = "R2's sizes and times are whole and not negative"
 )]
-fn bytes(size: f64) -> u64 {
-    size as u64
+fn whole(number: f64) -> u64 {
+    number as u64
 }
 
 /// R2's messages end in its error code.

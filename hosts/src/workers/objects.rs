@@ -17,16 +17,16 @@ pub type Objects = Either<R2, S3<Fetch>>;
 
 /// Asks for a range, which must not be empty, without waiting for the answer.
 pub(super) fn ask(buckets: &Configured<Objects>, place: &Place, range: Range<u64>) -> Asked {
-    let key = place.key.as_str();
+    let (key, etag) = (place.key.as_str(), place.etag.as_deref());
     match buckets.of(place.bucket.as_deref()) {
         Err(error) => Asked::Refused(error),
-        Ok(Either::Left(bucket)) => Asked::R2(bucket.ask(key, range)),
+        Ok(Either::Left(bucket)) => Asked::R2(bucket.ask(key, range, etag)),
         Ok(Either::Right(bucket)) => {
             let (sender, receiver) = oneshot::channel();
-            let (bucket, key) = (bucket.clone(), key.to_owned());
+            let (bucket, place) = (bucket.clone(), place.clone());
             // Nothing of it outlives the request: the runtime ends with it what nobody waits for.
             wasm_bindgen_futures::spawn_local(async move {
-                let answer = bucket.open(&key, range, None).await;
+                let answer = bucket.open(&place.key, range, place.etag.as_deref()).await;
                 if let Err(Ok(unwanted)) = sender.send(answer.map(|arriving| arriving.body)) {
                     Fetch.discard(unwanted).await;
                 }

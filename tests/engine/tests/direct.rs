@@ -31,6 +31,10 @@ impl Bucket for Open<'_> {
         self.0.get(key, range).await
     }
 
+    async fn get_unchanged(&self, key: &str, etag: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError> {
+        self.0.get_unchanged(key, etag, range).await
+    }
+
     async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
         self.0.put(key, bytes, sha256).await
     }

@@ -38,8 +38,6 @@ pub(super) struct Measured {
     pub(super) next: Option<u64>,
 }
 
-/// Larger objects aren't ours to copy: they were imported.
-const MAX_SEGMENT_BYTES: u64 = 16 * 1024 * 1024;
 /// The most text that pages may have which are changed together: a batch carries it twice.
 const MAX_PAGE_BYTES: u64 = 2_000_000;
 /// The most parts that are put together: each is a condition on the chunks that move along.
@@ -48,7 +46,7 @@ const MAX_PARTS: usize = 128;
 const MAX_CHECKED_BYTES: u64 = 64 * 1024 * 1024;
 
 const CANDIDATES: &str = "select c.segment, s.key, s.size_bytes, s.state, s.state_at, s.bucket,
-        (select b.name from buckets b where b.n = s.bucket) as bucket_name
+        s.source_etag is not null as is_imported, (select b.name from buckets b where b.n = s.bucket) as bucket_name
    from (select segment from repack_candidates where segment > ?1 order by segment limit ?2) c
    left join segments s on s.id = c.segment
   order by c.segment";
@@ -75,7 +73,8 @@ pub(super) async fn measure<P: Platform>(platform: &P, after: u64, limits: &Limi
     for row in &rows {
         let segment = row.unsigned("segment")?;
         measured.next = Some(segment);
-        if row.text_or_null("state")? != Some("live") || row.unsigned("size_bytes")? > MAX_SEGMENT_BYTES {
+        // What was imported isn't ours to copy: it would be there twice.
+        if row.text_or_null("state")? != Some("live") || row.integer("is_imported")? == 1 {
             measured.settled.push(segment);
         } else if row.integer("state_at")? <= settled_since.0
             // Where the bucket can't be reached, the candidate stays one.
@@ -111,7 +110,7 @@ fn choose(
         let checked: u64 = named.iter().map(|(_, length)| length).sum();
         let place = Place {
             bucket: candidate.text_or_null("bucket_name")?.map(str::to_owned),
-            key: candidate.text("key")?.to_owned(),
+            ..Place::from(candidate.text("key")?)
         };
         let bucket = candidate.integer_or_null("bucket")?;
         let victim = Victim { segment: *segment, place, bucket, live: union(named) };

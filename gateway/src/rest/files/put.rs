@@ -164,6 +164,6 @@ pub(crate) fn media_type_or_guess(given: Option<&str>, field: &'static str, name
             Err(Error::invalid(field, "expected a media type of at most 255 bytes"))
         }
         Some(given) if given != "application/x-www-form-urlencoded" => Ok(given.to_owned()),
-        _ => Ok(mime_guess::from_path(name).first_or_octet_stream().to_string()),
+        _ => Ok(ledge_core::media_type::guess(name)),
     }
 }

@@ -4,11 +4,12 @@
 //! names in a folder are sorted with the slash that follows a folder's. Folders that can't hold an object of the page
 //! are not opened.
 
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
-use ledge_core::ports::{ListPage, Listed};
+use ledge_core::ports::{ListPage, Listed, Timestamp};
 
 use super::paths::{self, Name};
 
@@ -63,8 +64,8 @@ impl Walk<'_> {
     }
 
     fn object(&mut self, entry: Entry) -> io::Result<()> {
-        let size_bytes = match fs::metadata(&entry.path) {
-            Ok(metadata) => metadata.len(),
+        let metadata = match fs::metadata(&entry.path) {
+            Ok(metadata) => metadata,
             // Deleted meanwhile.
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(error),
@@ -72,7 +73,12 @@ impl Walk<'_> {
         if self.page.objects.len() == self.limit {
             self.page.next = self.page.objects.last().map(|last| last.key.clone());
         } else {
-            self.page.objects.push(Listed { key: entry.key, size_bytes });
+            self.page.objects.push(Listed {
+                key: entry.key,
+                size_bytes: metadata.len(),
+                etag: etag(&metadata),
+                stored_at: Timestamp(i64::try_from(stored(&metadata).as_millis()).unwrap_or(i64::MAX)),
+            });
         }
         Ok(())
     }
@@ -117,6 +123,17 @@ impl Walk<'_> {
             key.starts_with(self.prefix) && key > self.after
         }
     }
+}
+
+/// An entity tag of a file: objects are placed whole, so another content has another time, or at least another size.
+pub(super) fn etag(metadata: &Metadata) -> String {
+    format!("{:x}-{:x}", stored(metadata).as_nanos(), metadata.len())
+}
+
+/// When a file was written, since 1970.
+fn stored(metadata: &Metadata) -> Duration {
+    let time = metadata.modified().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+    time.unwrap_or_default()
 }
 
 #[cfg(test)]

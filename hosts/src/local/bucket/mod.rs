@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use ledge_core::digest::Sha256;
+use ledge_core::plan::Place;
 use ledge_core::ports::{Bucket, BucketError, Direct, ListPage, Presigned};
 use tempfile::{NamedTempFile, PersistError};
 
@@ -60,8 +61,13 @@ impl Folder {
     }
 
     /// Opens an object to read `range` of it, now and after a `delete`.
-    pub(super) async fn open_object(&self, key: &str, range: Range<u64>) -> Result<OpenObject, BucketError> {
-        self.blocking(key, move |places, key| places.open_object(key, &range)).await
+    pub(super) async fn open_object(
+        &self,
+        place: &Place,
+        range: Range<u64>,
+    ) -> Result<OpenObject, BucketError> {
+        let etag = place.etag.clone();
+        self.blocking(&place.key, move |places, key| places.open_object(key, &range, etag.as_deref())).await
     }
 
     /// Runs file operations on a blocking thread, with the key they are about.
@@ -79,7 +85,13 @@ impl Folder {
 
 impl Bucket for Folder {
     async fn get(&self, key: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError> {
-        self.blocking(key, move |places, key| places.open_object(key, &range)?.read_now(range)).await
+        self.blocking(key, move |places, key| places.open_object(key, &range, None)?.read_now(range)).await
+    }
+
+    async fn get_unchanged(&self, key: &str, etag: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError> {
+        let etag = etag.to_owned();
+        self.blocking(key, move |places, key| places.open_object(key, &range, Some(&etag))?.read_now(range))
+            .await
     }
 
     async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
@@ -114,14 +126,27 @@ impl Bucket for Folder {
 }
 
 impl Places {
-    fn open_object(&self, key: &str, range: &Range<u64>) -> Result<OpenObject, BucketError> {
+    fn open_object(
+        &self,
+        key: &str,
+        range: &Range<u64>,
+        unchanged: Option<&str>,
+    ) -> Result<OpenObject, BucketError> {
+        let not_found = || match unchanged {
+            None => BucketError::NotFound(key.to_owned()),
+            Some(_) => BucketError::Changed(key.to_owned()),
+        };
         let failed = |error: io::Error| match error.kind() {
-            ErrorKind::NotFound => BucketError::NotFound(key.to_owned()),
+            ErrorKind::NotFound => not_found(),
             _ => unavailable(key, &error),
         };
-        let path = paths::object(&self.objects, key).ok_or_else(|| BucketError::NotFound(key.to_owned()))?;
+        let path = paths::object(&self.objects, key).ok_or_else(not_found)?;
         let file = File::open(path).map_err(failed)?;
-        let size_bytes = file.metadata().map_err(failed)?.len();
+        let metadata = file.metadata().map_err(failed)?;
+        if unchanged.is_some_and(|etag| etag != listing::etag(&metadata)) {
+            return Err(BucketError::Changed(key.to_owned()));
+        }
+        let size_bytes = metadata.len();
         if range.start > range.end || range.end > size_bytes {
             return Err(BucketError::OutOfRange(key.to_owned()));
         }

@@ -171,6 +171,11 @@ impl Bucket for Gated<'_, Objects> {
         self.gate.pass(Call::Get, self.host.now(), self.inner.get(key, range), no_bucket).await
     }
 
+    async fn get_unchanged(&self, key: &str, etag: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError> {
+        let got = self.inner.get_unchanged(key, etag, range);
+        self.gate.pass(Call::Get, self.host.now(), got, no_bucket).await
+    }
+
     async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
         let call = Call::Put(key.to_owned(), bytes.to_vec());
         self.gate.pass(call, self.host.now(), self.inner.put(key, bytes, sha256), no_bucket).await
