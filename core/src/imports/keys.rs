@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 use crate::buckets::OWN_KEYS;
+use crate::error::{Error, Result};
+use crate::manifest;
 use crate::path::{MAX_DEPTH, Name};
 use crate::ports::Listed;
 
@@ -160,12 +162,19 @@ impl<'a> Tree<'a> {
         at
     }
 
-    /// Of each place those below, for the database: `[[[place, name], …], …]`.
-    pub(super) fn ways(&self) -> Vec<Vec<(usize, &str)>> {
-        self.places
-            .iter()
-            .map(|place| place.below.iter().map(|(name, at)| (*at, name.as_str())).collect())
-            .collect()
+    /// What is below the top, for the database: `[[place, name, [what is below it]], …]`.
+    pub(super) fn below_top(&self) -> Result<String> {
+        let mut written = vec![String::new(); self.places.len()];
+        // A place comes behind the one above.
+        for (at, place) in self.places.iter().enumerate().rev() {
+            let below = written.get_mut(at).map(std::mem::take).unwrap_or_default();
+            let Some(name) = &place.name else { return Ok(format!("[{below}]")) };
+            if let Some(above) = written.get_mut(place.above) {
+                let comma = if above.is_empty() { "" } else { "," };
+                *above += &format!("{comma}[{at},{},[{below}]]", manifest::to_json(&name.nfc())?);
+            }
+        }
+        Ok("[]".to_owned())
     }
 
     /// Decides, once each place knows what stands there; `etag_of` gives the entity tag that an object's file has.
@@ -236,9 +245,9 @@ fn folder_in_the_way(name: &str) -> Refusal {
 }
 
 /// What a refused name is told, without the field that it came in.
-fn why(error: &crate::error::Error) -> String {
+fn why(error: &Error) -> String {
     match error {
-        crate::error::Error::Invalid { reason, .. } => reason.clone(),
+        Error::Invalid { reason, .. } => reason.clone(),
         other => other.to_string(),
     }
 }

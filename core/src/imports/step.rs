@@ -44,12 +44,13 @@ pub(super) struct Import {
     pub(super) token: Token,
 }
 
-/// Which nodes stand at the places of ?2, `[[[place, name], …], …]` by the place above.
-const STANDING: &str = "with recursive found (place, id) as (
-     select 0, root_id from spaces where id = ?1
+/// Which nodes stand at the places of ?2, `[[place, name, [what is below it]], …]`. Each recursion reads its own part of the
+/// text only.
+const STANDING: &str = "with recursive found (place, id, below) as (
+     select 0, root_id, ?2 from spaces where id = ?1
      union all
-     select json_extract(c.value, '$[0]'), n.id
-       from found f cross join json_each(?2, '$[' || f.place || ']') c
+     select json_extract(c.value, '$[0]'), n.id, json_extract(c.value, '$[2]')
+       from found f cross join json_each(f.below) c
       cross join nodes n
       where n.parent_id = f.id and n.name_nfc = json_extract(c.value, '$[1]') and n.trashed_at is null
    )
@@ -148,7 +149,7 @@ impl Import {
             auth::look_up(&self.token, &self.space, now),
             auth::look_up_admin(&self.token, now),
             Statement::new("select change_seq from spaces where id = ?1").bind(&self.space),
-            Statement::new(STANDING).bind(&self.space).bind(manifest::to_json(&tree.ways())?),
+            Statement::new(STANDING).bind(&self.space).bind(tree.below_top()?),
             Ingest::open_for_repack(platform.host(), now.plus_secs(TTL_SECS), None),
         ];
         let results = platform.db().write(batch).await?;

@@ -10,6 +10,7 @@ mod direct;
 mod edits;
 mod faults;
 mod idempotency;
+mod imports;
 mod invariants;
 mod large;
 mod locks;
