@@ -88,10 +88,10 @@ pub enum Error {
         /// How many may be.
         limit: u64,
     },
-    /// An archive can't be sent in one answer.
-    #[error("{reason}: ask for parts of it, by ranges")]
+    /// An archive can't be sent in one answer, or made at once.
+    #[error("{reason}")]
     TooManyEntries {
-        /// What there is too much of.
+        /// What there is too much of, and what to do.
         reason: String,
     },
     /// Content that was imported has no checksum yet, which this needs: a job is at work on it.

@@ -5,9 +5,10 @@ use ledge_core::ids::SpaceId;
 use ledge_core::path::Path;
 use ledge_core::token::Token;
 use ledge_core::tree::Address;
-use percent_encoding::percent_decode_str;
+use percent_encoding::{percent_decode_str, utf8_percent_encode};
 
 use crate::credentials;
+use crate::dav::ENCODED;
 use crate::routes::Matched;
 
 /// Whose request, and what it is about. Who it is comes first: a stranger learns nothing about paths.
@@ -31,6 +32,12 @@ pub(crate) fn folder_address(matched: Matched<'_>) -> Result<Address> {
 
 fn names(path: &str) -> Result<Vec<String>> {
     path.split('/').map(decode).collect()
+}
+
+/// A path as it stands in a URL, without a slash before it.
+pub(crate) fn encoded(path: &Path) -> String {
+    let names = path.names().iter().map(|name| utf8_percent_encode(name.as_str(), ENCODED).to_string());
+    names.collect::<Vec<_>>().join("/")
 }
 
 /// Decodes one name; a `%` that begins no escape is an error and not a character.

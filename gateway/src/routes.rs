@@ -40,6 +40,7 @@ enum Resource {
     Import,
     Imports,
     Job,
+    KeptArchives,
     JobCancel,
     JobRetry,
     Jobs,
@@ -78,6 +79,7 @@ const ROUTES: &[(Resource, &str, &str)] = &[
     (Resource::Folder,         "/api/v1/spaces/{space}/folders/{path}",       "GET, HEAD, PUT, DELETE"),
     (Resource::Archives,       "/api/v1/spaces/{space}/archive",              "POST"),
     (Resource::Archive,        "/api/v1/spaces/{space}/archive/{path}",       "GET, HEAD"),
+    (Resource::KeptArchives,   "/api/v1/spaces/{space}/archives",             "POST"),
     (Resource::Changes,        "/api/v1/spaces/{space}/changes",              "GET, HEAD"),
     (Resource::Nodes,          "/api/v1/spaces/{space}/nodes/batch",          "POST"),
     (Resource::NodeAt,         "/api/v1/spaces/{space}/nodes/by-path/{path}", "GET, HEAD"),
@@ -207,6 +209,9 @@ async fn rest<P: Platform, U: Upload>(
 
         (Resource::Archive, &Method::GET | &Method::HEAD) => rest::archive::get(platform, matched).await,
         (Resource::Archives, &Method::POST) => rest::archive::post(platform, matched, upload).await,
+        (Resource::KeptArchives, &Method::POST) => {
+            rest::once(platform, matched, upload, rest::archive::keep).await
+        }
         (Resource::Changes, &Method::GET | &Method::HEAD) => rest::changes::get(platform, matched).await,
 
         (Resource::Node, &Method::GET | &Method::HEAD) => rest::nodes::by_id(platform, matched).await,

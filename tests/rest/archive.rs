@@ -1,5 +1,7 @@
 //! Folders as ZIP files.
 
+mod kept;
+
 use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom, Write};
 

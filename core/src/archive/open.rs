@@ -30,7 +30,7 @@ const BLOB_BYTES: u64 = 20 << 30;
 const STATEMENTS: usize = 5;
 
 /// How often the tree may change while it is read.
-const TRIES: usize = 3;
+pub(super) const TRIES: usize = 3;
 
 /// A ZIP file.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub struct Archive {
     pub etag: String,
     /// How long it is.
     pub size_bytes: u64,
-    layout: Layout,
+    pub(super) layout: Layout,
 }
 
 /// What is to be in an archive.
@@ -112,11 +112,15 @@ impl Archive {
 }
 
 fn too_many(reason: String) -> Error {
-    Error::TooManyEntries { reason }
+    Error::TooManyEntries {
+        reason: format!(
+            "{reason}: ask for parts of it, by ranges, or keep it as a file and read that by ranges"
+        ),
+    }
 }
 
 /// Where the content of each blob is, in the same order; None where it is gone.
-async fn find<P: Platform>(platform: &P, contents: &[&Content]) -> Result<Vec<Option<Stored>>> {
+pub(super) async fn find<P: Platform>(platform: &P, contents: &[&Content]) -> Result<Vec<Option<Stored>>> {
     let mut found: Vec<Option<Stored>> = Vec::with_capacity(contents.len());
     let mut bytes = 0;
     let asked: Vec<&[&Content]> = contents

@@ -70,11 +70,13 @@ const NEXT: &str = concat!(
 pub(super) async fn read<P: Platform>(platform: &P, sources: Sources<'_>) -> Result<Option<Vec<Node>>> {
     let mut reading = Reading::default();
     let folders = match sources {
-        Sources::Folder(address) => vec![address],
+        Sources::Folder(address) => {
+            vec![(address, address.path.last().map(|name| name.as_str().to_owned()))]
+        }
         Sources::Each(addresses) => find(platform, addresses, &mut reading).await?,
     };
-    for address in folders {
-        if !reading.folder(platform, address).await? {
+    for (address, name) in folders {
+        if !reading.folder(platform, address, name).await? {
             return Ok(None);
         }
     }
@@ -82,16 +84,22 @@ pub(super) async fn read<P: Platform>(platform: &P, sources: Sources<'_>) -> Res
     Ok(Some(reading.nodes))
 }
 
+/// A folder that is to be read, and its name; a space's top folder has none.
+type Top<'a> = (&'a Address, Option<String>);
+
 /// Finds out what stands at the addresses: files are entries already, folders are still to be read.
 async fn find<'a, P: Platform>(
     platform: &P,
     addresses: &'a [Address],
     reading: &mut Reading,
-) -> Result<Vec<&'a Address>> {
+) -> Result<Vec<Top<'a>>> {
     let Some(first) = addresses.first() else { return Ok(Vec::new()) };
     let now = platform.host().now();
     let mut batch = vec![change_seq(first)];
-    batch.extend(addresses.iter().flat_map(|address| [auth::look_up_at(address, now), resolve(address)]));
+    for address in addresses {
+        batch.extend([auth::look_up_at(address, now), resolve(address)]);
+        batch.extend(name_of(address));
+    }
     let mut results = platform.db().read(batch).await?.into_iter();
     let mut rows = || results.next().unwrap_or_default();
     let seq = rows();
@@ -99,12 +107,17 @@ async fn find<'a, P: Platform>(
     for address in addresses {
         reading.reads(address, auth::authorise(rows().first(), Right::Read)?);
         let node = Resolved::existing(&rows(), address)?;
-        match (node.kind, address.path.last()) {
+        let name = match address.path.last() {
+            Some(name) => Some(name.as_str().to_owned()),
+            None if address.base.is_none() => None,
+            None => rows().first().map(|row| row.text("name")).transpose()?.map(str::to_owned),
+        };
+        match (node.kind, name) {
             (Kind::File(version), Some(name)) => {
                 let crc32 = reading.hashed(version.blob.id.as_str(), version.blob.crc32);
                 reading.nodes.push(Node {
                     parent: None,
-                    name: name.as_str().to_owned(),
+                    name,
                     modified_secs: version.modified_at.0.div_euclid(1000),
                     content: Some(Content {
                         blob: version.blob.id.to_string(),
@@ -114,11 +127,17 @@ async fn find<'a, P: Platform>(
                     }),
                 });
             }
-            _ => folders.push(address),
+            (_, name) => folders.push((address, name)),
         }
     }
     reading.seq = Some(seq.first().ok_or(Error::NotFound)?.unsigned("change_seq")?);
     Ok(folders)
+}
+
+/// Asks for the name of a node that is given by its id; a space's top folder has none.
+fn name_of(address: &Address) -> Option<Statement> {
+    let id = address.base.as_ref().filter(|_| address.path.last().is_none())?;
+    Some(Statement::new("select name from nodes where id = ?1 and parent_id <> ''").bind(id))
 }
 
 fn change_seq(address: &Address) -> Statement {
@@ -165,7 +184,12 @@ impl Reading {
     }
 
     /// Adds a folder and all that is below. False where the space has another state by then.
-    async fn folder<P: Platform>(&mut self, platform: &P, address: &Address) -> Result<bool> {
+    async fn folder<P: Platform>(
+        &mut self,
+        platform: &P,
+        address: &Address,
+        name: Option<String>,
+    ) -> Result<bool> {
         let first = Statement::new(FIRST).bind(&address.space).bind(address.way());
         let mut next = vec![resolve(address), first.bind(address.path.depth() as u64)];
         let mut has_begun = false;
@@ -180,7 +204,7 @@ impl Reading {
                 return Ok(false);
             }
             if !has_begun {
-                self.begin(&Resolved::existing(&rows(), address)?, address)?;
+                self.begin(&Resolved::existing(&rows(), address)?, name.clone())?;
                 has_begun = true;
             }
             let rows = rows();
@@ -197,16 +221,16 @@ impl Reading {
         }
     }
 
-    fn begin(&mut self, folder: &crate::tree::Node, address: &Address) -> Result<()> {
+    fn begin(&mut self, folder: &crate::tree::Node, name: Option<String>) -> Result<()> {
         if !matches!(folder.kind, Kind::Folder) {
             return Err(Error::Conflict(Conflict::NotAFolder));
         }
         self.last.clear();
         self.top = folder.id.to_string();
-        self.top_place = address.path.last().map(|name| {
+        self.top_place = name.map(|name| {
             self.nodes.push(Node {
                 parent: None,
-                name: name.as_str().to_owned(),
+                name,
                 modified_secs: folder.modified_at.0.div_euclid(1000),
                 content: None,
             });
@@ -261,4 +285,17 @@ impl Reading {
 
 fn lost(what: &str) -> Error {
     Error::Internal(format!("an archive's tree: {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_has_one_more_row_than_is_used_to_tell_whether_there_are_more() {
+        for sql in [FIRST, NEXT] {
+            assert_eq!(sql.matches("limit ").count(), 2);
+            assert_eq!(sql.matches(&format!("limit {}", PAGE + 1)).count(), 2);
+        }
+    }
 }

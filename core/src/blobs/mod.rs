@@ -8,6 +8,7 @@ mod concat;
 mod edit;
 mod etag;
 mod grow;
+mod mosaic;
 mod new;
 mod paginate;
 mod replay;
@@ -18,6 +19,7 @@ pub(crate) use base::{Base, Reach, STATEMENTS, at, decode, keyed_page, keys, rea
 pub(crate) use concat::concat;
 pub(crate) use edit::{Edit, edit};
 pub(crate) use grow::grow;
+pub(crate) use mosaic::Mosaic;
 pub(crate) use new::{BlobRow, Layout, NewBlob};
 pub(crate) use replay::Replay;
 pub(crate) use rows::for_each_piece;

@@ -6,7 +6,7 @@ use super::prefix::Prefix;
 
 /// What stays as it is in a segment: RFC 3986's unreserved characters, and those of the others that no client and no XML
 /// stumbles over.
-pub(super) const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+pub(crate) const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')

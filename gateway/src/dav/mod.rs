@@ -34,6 +34,7 @@ pub(crate) use copy::copy;
 pub(crate) use delete::delete;
 pub(crate) use error::{Failure, response};
 pub(crate) use get::get;
+pub(crate) use href::ENCODED;
 pub(crate) use lock::lock;
 pub(crate) use mkcol::mkcol;
 pub(crate) use move_::move_;

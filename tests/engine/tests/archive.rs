@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
 
+mod kept;
+
 use std::cell::Cell;
 use std::io::{Cursor, Read};
 
@@ -137,7 +139,7 @@ fn what_changes_while_it_is_read_is_read_again_but_not_for_ever() {
 }
 
 #[test]
-fn more_than_one_answer_can_have_is_refused_at_once_with_the_way_out() {
+fn g21_more_than_one_answer_can_have_is_refused_at_once_with_the_way_out() {
     run(async {
         let (drive, _) = drive_of(9000).await;
         // Each of the files is as large as a row's content may be.

@@ -1,9 +1,12 @@
-//! `/api/v1/spaces/{space}/archive/{path}`: a folder as a ZIP file; without the path, what a list names.
+//! `/api/v1/spaces/{space}/archive/{path}`: a folder as a ZIP file; without the path, what a list names. `…/archives`
+//! keeps one.
 
 mod get;
+mod keep;
 mod post;
 
 pub(crate) use get::get;
+pub(crate) use keep::keep;
 pub(crate) use post::post;
 
 use http::{HeaderMap, HeaderValue, header};
@@ -15,7 +18,7 @@ const MEDIA_TYPE: &str = "application/zip";
 
 /// What the API's document says of these routes.
 #[derive(utoipa::OpenApi)]
-#[openapi(paths(get::get, post::post))]
+#[openapi(paths(get::get, post::post, keep::keep))]
 pub(crate) struct Documented;
 
 /// What describes the file, whatever part of it is sent. `name` is without an ending.

@@ -50,6 +50,7 @@ const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
             operator has direct downloads on.", headers(("Location" = String), ("ETag" = String))),
         (status = 409, description = "`is_a_folder`."),
         (status = 412, description = "`precondition_failed`."),
+        (status = 413, description = "`too_many_entries`: it has more pieces than one answer can have. Ask for ranges."),
         (status = 416, description = "`range_not_satisfiable`: `Content-Range` has the size."),
     ),
 )]
@@ -122,6 +123,14 @@ pub(crate) async fn read<P: Platform>(
             }
         }
     };
+    // An archive that is kept has two pieces for each of its files.
+    let most = platform.host().most_reads();
+    if response.body().bucket_reads() > most {
+        let reason = format!(
+            "this host makes at most {most} reads from the bucket for one answer: ask for parts, by ranges"
+        );
+        return Err(Error::TooManyEntries { reason });
+    }
     let headers = response.headers_mut();
     describe(headers, &file);
     repr_digest(headers, &file, &wanted_digests(request));

@@ -77,6 +77,46 @@ fn a_look_up_prolongs_the_grace_and_a_commit_revives() {
 }
 
 #[test]
+fn an_archive_that_is_kept_keeps_what_it_was_made_of() {
+    run(async {
+        let world = World::new(9, GRACE).await;
+        assert_eq!(world.send("PUT", "folders/t", b"").await.status, 201);
+        put(&world, "t/a", content::of(&[0, 1, 2])).await;
+        put(&world, "t/b", content::of(&[1])).await;
+        put(&world, "t/c", content::of(&[3, 4, 5])).await;
+        let download = world.send("GET", "archive/t", b"").await.body;
+        let archive = br#"{"paths": ["/t"], "to": "/t.zip"}"#;
+        assert_eq!(world.send("POST", "archives", archive).await.status, 201);
+        assert_eq!(world.send("DELETE", "folders/t", b"").await.status, 204);
+        assert_eq!(world.send("DELETE", "trash", b"").await.status, 204);
+        // One of a file alone, and of the archive before: most of the segments is dead in the end.
+        put(&world, "d", content::of(&[5])).await;
+        let second = br#"{"paths": ["/d"], "to": "/d.zip"}"#;
+        assert_eq!(world.send("POST", "archives", second).await.status, 201);
+        let one = world.send("GET", "files/d.zip", b"").await.body;
+        for _ in 0..3 {
+            world.host.pass(GRACE + HOUR);
+            world.sweep().await;
+            reads(&world, "t.zip", &download).await;
+        }
+        purge(&world, "t.zip").await;
+        purge(&world, "d").await;
+        for _ in 0..3 {
+            world.host.pass(GRACE + HOUR);
+            world.sweep().await;
+            reads(&world, "d.zip", &one).await;
+        }
+        assert_eq!(world.objects.keys(), world.texts("select key as it from segments").await);
+        purge(&world, "d.zip").await;
+        for _ in 0..3 {
+            world.host.pass(GRACE + HOUR);
+            world.sweep().await;
+        }
+        assert_eq!(world.objects.keys(), Vec::<String>::new());
+    });
+}
+
+#[test]
 fn what_is_mostly_dead_is_repacked_and_readers_keep_the_old_segment_for_the_grace() {
     run(async {
         let world = World::new(3, GRACE).await;
