@@ -94,6 +94,18 @@ pub enum Error {
         /// What there is too much of, and what to do.
         reason: String,
     },
+    /// The file isn't a ZIP file, or one that can't be read.
+    #[error("the ZIP file can't be read: {reason}")]
+    BadArchive {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// What is in a ZIP file can't be had so.
+    #[error("the entry can't be read: {reason}")]
+    EntryUnsupported {
+        /// Why.
+        reason: String,
+    },
     /// Content that was imported has no checksum yet, which this needs: a job is at work on it.
     #[error("content that was imported has no checksum yet: job {job} makes it, then try again")]
     NeedsHash {

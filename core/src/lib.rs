@@ -43,6 +43,7 @@ pub mod spaces;
 pub mod tokens;
 pub mod trash;
 pub mod tree;
+pub mod unzip;
 pub mod uploads;
 pub mod versions;
 

@@ -40,6 +40,7 @@ enum Resource {
     Import,
     Imports,
     Job,
+    Entries,
     KeptArchives,
     JobCancel,
     JobRetry,
@@ -80,6 +81,7 @@ const ROUTES: &[(Resource, &str, &str)] = &[
     (Resource::Archives,       "/api/v1/spaces/{space}/archive",              "POST"),
     (Resource::Archive,        "/api/v1/spaces/{space}/archive/{path}",       "GET, HEAD"),
     (Resource::KeptArchives,   "/api/v1/spaces/{space}/archives",             "POST"),
+    (Resource::Entries,        "/api/v1/spaces/{space}/entries/{path}",       "GET, HEAD"),
     (Resource::Changes,        "/api/v1/spaces/{space}/changes",              "GET, HEAD"),
     (Resource::Nodes,          "/api/v1/spaces/{space}/nodes/batch",          "POST"),
     (Resource::NodeAt,         "/api/v1/spaces/{space}/nodes/by-path/{path}", "GET, HEAD"),
@@ -209,6 +211,7 @@ async fn rest<P: Platform, U: Upload>(
 
         (Resource::Archive, &Method::GET | &Method::HEAD) => rest::archive::get(platform, matched).await,
         (Resource::Archives, &Method::POST) => rest::archive::post(platform, matched, upload).await,
+        (Resource::Entries, &Method::GET | &Method::HEAD) => rest::entries::get(platform, matched).await,
         (Resource::KeptArchives, &Method::POST) => {
             rest::once(platform, matched, upload, rest::archive::keep).await
         }

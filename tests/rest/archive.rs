@@ -1,5 +1,6 @@
 //! Folders as ZIP files.
 
+mod entries;
 mod kept;
 
 use std::fs::File;

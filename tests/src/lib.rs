@@ -18,6 +18,7 @@ mod drive;
 mod mortal;
 mod proxy;
 mod server;
+pub mod zips;
 
 pub use content::noise;
 pub use dav::{Dav, Element, Multistatus, ResponseOf, Wire, decoded};

@@ -324,7 +324,7 @@ impl<P: Platform> Old for Pages<'_, P> {
 }
 
 /// Reads a plan into memory: a bounded one.
-pub(super) async fn read_plan<P: Platform>(platform: &P, plan: ReadPlan, into: &mut Vec<u8>) -> Result<()> {
+pub(crate) async fn read_plan<P: Platform>(platform: &P, plan: ReadPlan, into: &mut Vec<u8>) -> Result<()> {
     for slice in plan.into_slices() {
         match slice {
             Slice::Inline(bytes) => into.extend_from_slice(&bytes),

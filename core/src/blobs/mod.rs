@@ -15,7 +15,9 @@ mod replay;
 pub(crate) mod rows;
 mod tail;
 
-pub(crate) use base::{Base, Reach, STATEMENTS, at, decode, keyed_page, keys, read_object, tail_of};
+pub(crate) use base::{
+    Base, Reach, STATEMENTS, at, decode, keyed_page, keys, read_object, read_plan, tail_of,
+};
 pub(crate) use concat::concat;
 pub(crate) use edit::{Edit, edit};
 pub(crate) use grow::grow;

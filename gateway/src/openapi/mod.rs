@@ -51,6 +51,7 @@ pub fn generate() -> String {
         ("changes", rest::changes::Documented::openapi()),
         ("concat", rest::concat::Documented::openapi()),
         ("delta", rest::delta::Documented::openapi()),
+        ("entries", rest::entries::Documented::openapi()),
         ("files", rest::files::Documented::openapi()),
         ("folders", rest::folders::Documented::openapi()),
         ("imports", rest::imports::Documented::openapi()),

@@ -9,6 +9,7 @@ pub(crate) mod concat;
 mod cursor;
 pub(crate) mod delta;
 mod edited;
+pub(crate) mod entries;
 mod entry;
 pub(crate) mod files;
 pub(crate) mod folders;

@@ -24,7 +24,7 @@ pub use drive::{Answer, Drive, run};
 pub use follower::Follower;
 pub use invariants::check;
 pub use labour::{Ahead, Labour, Labouring, Message};
-pub use ledge_tests::noise;
+pub use ledge_tests::{noise, zips};
 pub use paced::{Batch, Pace, Paced, pace};
 pub use random::Random;
 pub use recording::{Recorded, Recording, record};

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
 
+mod entries;
 mod kept;
 
 use std::cell::Cell;

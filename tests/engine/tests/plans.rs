@@ -121,6 +121,8 @@ fn no_statement_scans_a_table() {
             ("GET", "folders/?sizes=true&sort=size&limit=1", b"", 200),
             ("GET", "archive/photos", b"", 200),
             ("POST", "archives", br#"{"paths": ["/photos"], "to": "/photos.zip"}"#, 201),
+            ("GET", "entries/photos.zip", b"", 200),
+            ("GET", "entries/photos.zip?entry=0", b"", 200),
             ("GET", "nodes/by-path/photos/small", b"", 200),
         ] {
             let mut request = drive.request(method, path, body);
