@@ -50,6 +50,10 @@ impl<B: Bucket> Bucket for Configured<B> {
         self.default.get_unchanged(key, etag, range).await
     }
 
+    async fn etag(&self, key: &str) -> Result<String, BucketError> {
+        self.default.etag(key).await
+    }
+
     async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
         self.default.put(key, bytes, sha256).await
     }

@@ -1,5 +1,6 @@
 //! A step of the job: a page of the listing.
 
+use futures::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -14,11 +15,14 @@ use crate::ingest::{Ingest, inline_etag};
 use crate::jobs::{Claimed, Progress, Step};
 use crate::manifest;
 use crate::path::Name;
-use crate::ports::{Bucket, Db, Host, Listed, Platform, Row, Statement};
+use crate::ports::{Bucket, BucketError, Db, Host, Listed, Platform, Row, Statement};
 use crate::token::Token;
 
 /// How often a step reads the space again, since it was changed meanwhile, before others get their turn.
 const TRIES: usize = 5;
+
+/// How many entity tags are asked for at a time.
+const TAGS_AT_ONCE: usize = 4;
 
 /// How long an ingest that gives a step its ids may stay.
 const TTL_SECS: i64 = 15 * 60;
@@ -58,7 +62,22 @@ const STANDING: &str = "with recursive found (place, id, below) as (
      from found f cross join nodes n on n.id = f.id
      left join versions v on v.id = n.version_id left join blobs b on b.id = v.blob_id";
 
-/// Takes the next page in. One bucket operation and four round trips; two more each time that the space was changed
+/// Asks for the entity tags that the listing lacks. What has gone meanwhile is no object any more.
+async fn tag<B: Bucket>(bucket: &B, objects: &mut Vec<Listed>) -> Result<(), BucketError> {
+    let asked = std::mem::take(objects).into_iter().map(async |object| match &object.etag {
+        Some(_) => Ok(Some(object)),
+        None => match bucket.etag(&object.key).await {
+            Ok(etag) => Ok(Some(Listed { etag: Some(etag), ..object })),
+            Err(BucketError::NotFound(_)) => Ok(None),
+            Err(error) => Err(error),
+        },
+    });
+    let tagged: Vec<Option<Listed>> = stream::iter(asked).buffered(TAGS_AT_ONCE).try_collect().await?;
+    *objects = tagged.into_iter().flatten().collect();
+    Ok(())
+}
+
+/// Takes the next page in. One bucket operation (and one for each object, where its listing has no entity tags) and four round trips; two more each time that the space was changed
 /// meanwhile.
 pub async fn step<P: Platform>(platform: &P, job: &Claimed) -> Result<Step> {
     let at: At = match &job.checkpoint {
@@ -70,7 +89,8 @@ pub async fn step<P: Platform>(platform: &P, job: &Claimed) -> Result<Step> {
     }
     let import = Import::find(platform, job).await?;
     let bucket = platform.bucket_of(import.bucket.as_ref().map(|(_, name)| name.as_str()))?;
-    let page = bucket.list(&import.prefix, at.cursor.as_deref()).await?;
+    let mut page = bucket.list(&import.prefix, at.cursor.as_deref()).await?;
+    tag(&bucket, &mut page.objects).await?;
     let mut next = At { is_over: page.next.is_none(), cursor: page.next, counts: at.counts };
     let etags = import.etags(platform, &page.objects).await;
     let etag_of = |object: &Listed| {
@@ -135,7 +155,12 @@ impl Import {
                 etags.push(inline_etag(&[]));
                 continue;
             }
-            let text = format!("{bucket}\n{}\n{}\n{}", object.key, object.size_bytes, object.etag);
+            let text = format!(
+                "{bucket}\n{}\n{}\n{}",
+                object.key,
+                object.size_bytes,
+                object.etag.as_deref().unwrap_or_default()
+            );
             etags.push(platform.host().sha256(text.as_bytes()).await.to_string());
         }
         etags

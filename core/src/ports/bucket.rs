@@ -32,6 +32,9 @@ pub trait Bucket {
     /// [`BucketError::Changed`] where there is another one by now, or none.
     async fn get_unchanged(&self, key: &str, etag: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError>;
 
+    /// An object's entity tag, as [`Listed::etag`] has it: not every store lists them.
+    async fn etag(&self, key: &str) -> Result<String, BucketError>;
+
     /// Stores an object.
     async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError>;
 
@@ -115,8 +118,8 @@ pub struct Listed {
     pub key: String,
     /// Its size.
     pub size_bytes: u64,
-    /// Its entity tag in the bucket's own form, which is opaque; another one for each content.
-    pub etag: String,
+    /// Its entity tag in the bucket's own form, which is opaque; another one for each content. None: the listing has none.
+    pub etag: Option<String>,
     /// When it was stored.
     pub stored_at: Timestamp,
 }
@@ -151,6 +154,10 @@ impl<T: Bucket> Bucket for &T {
 
     async fn get_unchanged(&self, key: &str, etag: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError> {
         (**self).get_unchanged(key, etag, range).await
+    }
+
+    async fn etag(&self, key: &str) -> Result<String, BucketError> {
+        (**self).etag(key).await
     }
 
     async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {

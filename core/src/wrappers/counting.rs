@@ -131,6 +131,11 @@ impl<B: Bucket> Bucket for CountingBucket<'_, B> {
         self.inner.get_unchanged(key, etag, range).await
     }
 
+    async fn etag(&self, key: &str) -> Result<String, BucketError> {
+        self.counts.bucket(1);
+        self.inner.etag(key).await
+    }
+
     async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
         self.counts.bucket(1);
         self.counts.stored_bytes.set(self.counts.stored_bytes.get() + bytes.len() as u64);

@@ -33,6 +33,13 @@ impl<A: Bucket, B: Bucket> Bucket for Either<A, B> {
         }
     }
 
+    async fn etag(&self, key: &str) -> Result<String, BucketError> {
+        match self {
+            Self::Left(bucket) => bucket.etag(key).boxed_local().await,
+            Self::Right(bucket) => bucket.etag(key).boxed_local().await,
+        }
+    }
+
     async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
         match self {
             Self::Left(bucket) => bucket.put(key, bytes, sha256).boxed_local().await,

@@ -170,6 +170,10 @@ impl<B: Bucket> Bucket for FaultyBucket<'_, B> {
         self.faults.around(self.inner.get_unchanged(key, etag, range), no_bucket).await
     }
 
+    async fn etag(&self, key: &str) -> Result<String, BucketError> {
+        self.faults.around(self.inner.etag(key), no_bucket).await
+    }
+
     async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
         self.faults.around(self.inner.put(key, bytes, sha256), no_bucket).await
     }

@@ -66,6 +66,13 @@ impl<C: Client> S3<C> {
         }
     }
 
+    pub(super) async fn etag_of(&self, key: &str) -> Result<String, Trouble> {
+        let request = self.place.head(self.client.now(), key);
+        let answer = self.judge(self.send(request, &[]).await?, Some(key)).await?;
+        let etag = answer.headers().get(header::ETAG).and_then(|value| value.to_str().ok());
+        etag.map(str::to_owned).ok_or_else(|| Trouble::Passing("answers without an entity tag".to_owned()))
+    }
+
     pub(super) async fn size_of(&self, key: &str) -> Result<u64, Trouble> {
         let request = self.place.head(self.client.now(), key);
         let answer = self.judge(self.send(request, &[]).await?, Some(key)).await?;

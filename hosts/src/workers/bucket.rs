@@ -46,13 +46,14 @@ impl R2 {
         Ok(Uint8Array::new(&buffer).to_vec())
     }
 
-    async fn size_of(&self, key: &str) -> Result<u64, BucketError> {
+    async fn head(&self, key: &str) -> Result<R2Object, BucketError> {
         let found =
             js::settle(self.bucket.head(key.to_owned())).await.map_err(|thrown| failure(key, &thrown))?;
-        if found.is_null() {
-            return Err(BucketError::NotFound(key.to_owned()));
-        }
-        size(found.unchecked_ref())
+        if found.is_null() { Err(BucketError::NotFound(key.to_owned())) } else { Ok(found.unchecked_into()) }
+    }
+
+    async fn size_of(&self, key: &str) -> Result<u64, BucketError> {
+        size(&self.head(key).await?)
     }
 
     /// Why a range up to `end` wasn't given. Miniflare's R2 has no error code for a range that begins where the
@@ -126,6 +127,10 @@ impl Bucket for R2 {
         self.read(key, range, Some(etag)).await
     }
 
+    async fn etag(&self, key: &str) -> Result<String, BucketError> {
+        self.head(key).await?.etag().map_err(|thrown| BucketError::Unavailable(js::reason(&thrown)))
+    }
+
     async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
         let options = js::object([("sha256", JsValue::from_str(&sha256.to_string()))]);
         js::settle(self.bucket.put(key.to_owned(), Uint8Array::from(bytes).into(), options.into()))
@@ -167,7 +172,7 @@ fn page(found: &R2Objects) -> Result<ListPage, JsValue> {
         .iter()
         .map(|object| {
             let stored_at = Timestamp(whole(object.uploaded()?.get_time()).cast_signed());
-            let (key, etag) = (object.key()?, object.etag()?);
+            let (key, etag) = (object.key()?, Some(object.etag()?));
             Ok(Listed { key, size_bytes: whole(object.size()?), etag, stored_at })
         })
         .collect::<Result<_, JsValue>>()?;

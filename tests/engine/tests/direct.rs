@@ -35,6 +35,10 @@ impl Bucket for Open<'_> {
         self.0.get_unchanged(key, etag, range).await
     }
 
+    async fn etag(&self, key: &str) -> Result<String, BucketError> {
+        self.0.etag(key).await
+    }
+
     async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
         self.0.put(key, bytes, sha256).await
     }

@@ -76,7 +76,7 @@ impl Walk<'_> {
             self.page.objects.push(Listed {
                 key: entry.key,
                 size_bytes: metadata.len(),
-                etag: etag(&metadata),
+                etag: Some(etag(&metadata)),
                 stored_at: Timestamp(i64::try_from(stored(&metadata).as_millis()).unwrap_or(i64::MAX)),
             });
         }
@@ -125,9 +125,14 @@ impl Walk<'_> {
     }
 }
 
-/// An entity tag of a file: objects are placed whole, so another content has another time, or at least another size.
+/// An entity tag of a file: objects are placed whole, so another content is another file, of another time, though the clock of
+/// file systems may stand still for some milliseconds.
 pub(super) fn etag(metadata: &Metadata) -> String {
-    format!("{:x}-{:x}", stored(metadata).as_nanos(), metadata.len())
+    #[cfg(unix)]
+    let number = std::os::unix::fs::MetadataExt::ino(metadata);
+    #[cfg(not(unix))]
+    let number = 0;
+    format!("{number:x}-{:x}-{:x}", stored(metadata).as_nanos(), metadata.len())
 }
 
 /// When a file was written, since 1970.

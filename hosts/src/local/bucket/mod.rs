@@ -94,6 +94,10 @@ impl Bucket for Folder {
             .await
     }
 
+    async fn etag(&self, key: &str) -> Result<String, BucketError> {
+        self.blocking(key, move |places, key| places.etag(key)).await
+    }
+
     async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
         let bytes = bytes.to_vec();
         self.blocking(key, move |places, key| {
@@ -151,6 +155,15 @@ impl Places {
             return Err(BucketError::OutOfRange(key.to_owned()));
         }
         Ok(OpenObject { key: key.into(), file: Arc::new(file) })
+    }
+
+    fn etag(&self, key: &str) -> Result<String, BucketError> {
+        let path = paths::object(&self.objects, key).ok_or_else(|| BucketError::NotFound(key.to_owned()))?;
+        match fs::metadata(path) {
+            Ok(metadata) => Ok(listing::etag(&metadata)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Err(BucketError::NotFound(key.to_owned())),
+            Err(error) => Err(unavailable(key, &error)),
+        }
     }
 
     fn put(&self, key: &str, bytes: &[u8]) -> Result<(), BucketError> {

@@ -21,6 +21,7 @@ pub(super) async fn check(bucket: &impl Bucket, report: &mut Report) {
         a_wrong_checksum_stores_nothing(bucket),
         an_empty_object_is_an_object(bucket),
         the_same_content_can_be_put_again(bucket),
+        what_others_change_is_not_read_as_what_it_was(bucket),
         a_deleted_object_is_gone(bucket),
         deleting_what_does_not_exist_succeeds(bucket),
     );
@@ -103,6 +104,26 @@ async fn the_same_content_can_be_put_again(bucket: &impl Bucket) -> Result<()> {
     put(bucket, key, b"content").await?;
     put(bucket, key, b"content").await?;
     same(&bucket.get(key, 0..7).await?, b"content")
+}
+
+async fn what_others_change_is_not_read_as_what_it_was(bucket: &impl Bucket) -> Result<()> {
+    let key = "conformance/others";
+    ensure!(bucket.etag(key).await == Err(missing(key)));
+    put(bucket, key, b"their content").await?;
+    let listed = all(bucket, key).await?;
+    let [object] = listed.as_slice() else { anyhow::bail!("{listed:?}") };
+    let etag = bucket.etag(key).await?;
+    ensure!(object.etag.as_ref().is_none_or(|listed| *listed == etag), "{object:?}, {etag}");
+    ensure!(object.stored_at.0 > 1_700_000_000_000, "{object:?}");
+    same(&bucket.get_unchanged(key, &etag, 0..13).await?, b"their content")?;
+    same(&bucket.get_unchanged(key, &etag, 6..13).await?, b"content")?;
+    put(bucket, key, b"other content").await?;
+    let changed = Err(BucketError::Changed(key.to_owned()));
+    ensure!(bucket.get_unchanged(key, &etag, 0..13).await == changed);
+    ensure!(bucket.etag(key).await? != etag);
+    bucket.delete(&[key.to_owned()]).await?;
+    ensure!(bucket.get_unchanged(key, &etag, 0..13).await == changed);
+    Ok(())
 }
 
 async fn a_deleted_object_is_gone(bucket: &impl Bucket) -> Result<()> {

@@ -71,6 +71,12 @@ impl Bucket for &Foreign {
         self.get(key, range).await
     }
 
+    async fn etag(&self, key: &str) -> Result<String, BucketError> {
+        let objects = self.objects.borrow();
+        let (_, content) = objects.get(key).ok_or_else(|| BucketError::NotFound(key.to_owned()))?;
+        Ok(content.to_string())
+    }
+
     async fn put(&self, key: &str, _: &[u8], _: Sha256) -> Result<(), BucketError> {
         panic!("{key} is put into somebody else's bucket")
     }
@@ -88,7 +94,8 @@ impl Bucket for &Foreign {
         let listed = |(key, (size, content)): (&String, &(u64, u64))| Listed {
             key: key.clone(),
             size_bytes: *size,
-            etag: content.to_string(),
+            // As some stores, it doesn't list all of them.
+            etag: key.len().is_multiple_of(2).then(|| content.to_string()),
             stored_at: Timestamp(1_000_000_000_000),
         };
         let page: Vec<Listed> = found.by_ref().take(self.page.get()).map(listed).collect();
@@ -114,6 +121,10 @@ impl Bucket for Both<'_> {
 
     async fn get_unchanged(&self, key: &str, etag: &str, range: Range<u64>) -> Result<Vec<u8>, BucketError> {
         self.own.get_unchanged(key, etag, range).await
+    }
+
+    async fn etag(&self, key: &str) -> Result<String, BucketError> {
+        self.own.etag(key).await
     }
 
     async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {

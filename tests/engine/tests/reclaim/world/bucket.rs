@@ -58,6 +58,10 @@ impl Bucket for Objects {
         self.range(key, range)
     }
 
+    async fn etag(&self, key: &str) -> Result<String, BucketError> {
+        Err(BucketError::NotFound(key.to_owned()))
+    }
+
     async fn put(&self, key: &str, bytes: &[u8], _: Sha256) -> Result<(), BucketError> {
         self.store(key, bytes.to_vec());
         Ok(())
@@ -77,7 +81,7 @@ impl Bucket for Objects {
         let listed = |(key, bytes): (&String, &Rc<Vec<u8>>)| Listed {
             key: key.clone(),
             size_bytes: bytes.len() as u64,
-            etag: Sha256::of(bytes).to_string(),
+            etag: None,
             stored_at: Timestamp(0),
         };
         let page: Vec<Listed> = found.by_ref().take(PAGE).map(listed).collect();

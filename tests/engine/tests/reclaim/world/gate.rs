@@ -176,6 +176,10 @@ impl Bucket for Gated<'_, Objects> {
         self.gate.pass(Call::Get, self.host.now(), got, no_bucket).await
     }
 
+    async fn etag(&self, key: &str) -> Result<String, BucketError> {
+        self.inner.etag(key).await
+    }
+
     async fn put(&self, key: &str, bytes: &[u8], sha256: Sha256) -> Result<(), BucketError> {
         let call = Call::Put(key.to_owned(), bytes.to_vec());
         self.gate.pass(call, self.host.now(), self.inner.put(key, bytes, sha256), no_bucket).await
