@@ -16,6 +16,7 @@ mod dav;
 pub mod delta;
 mod drive;
 mod mortal;
+pub mod pictures;
 mod proxy;
 mod server;
 pub mod zips;
