@@ -118,6 +118,12 @@ pub enum Error {
         /// Their hashes, each once: the first [`MAX_NAMED`].
         hashes: Vec<Sha256>,
     },
+    /// The content is no picture that is read, or making its thumbnails has failed for good.
+    #[error("there is no thumbnail: {reason}")]
+    NoThumbnail {
+        /// Why.
+        reason: String,
+    },
     /// A body that is read as a whole, JSON say, is longer than that.
     #[error("body: the limit is {limit_bytes} bytes")]
     BodyTooLarge {

@@ -40,6 +40,7 @@ pub mod reclaim;
 pub mod restore;
 pub mod search;
 pub mod spaces;
+pub mod thumbnails;
 pub mod tokens;
 pub mod trash;
 pub mod tree;

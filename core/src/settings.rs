@@ -22,6 +22,9 @@ pub struct Settings {
     /// `LEDGE_UPLOAD_MEMORY_MIB`, in bytes: how much the buffers of all uploads in one instance may take together. Who comes
     /// when it is taken is told to come back, before the body is read.
     pub upload_memory_bytes: usize,
+    /// `LEDGE_THUMBNAILS`: whether thumbnails are made as soon as a picture is saved, `on-upload`, or when somebody asks for
+    /// one, `on-demand`.
+    pub thumbnails_on_upload: bool,
     /// `LEDGE_CORS_ORIGINS`: whose pages may use the API from a browser.
     pub cors_origins: Origins,
 }
@@ -59,6 +62,7 @@ impl Default for Settings {
             direct_downloads: false,
             direct_uploads: false,
             upload_memory_bytes: 64 << 20,
+            thumbnails_on_upload: false,
             cors_origins: Origins::Listed(Vec::new()),
         }
     }
@@ -102,6 +106,9 @@ impl Settings {
         }
         if let Some(value) = given("LEDGE_UPLOAD_MEMORY_MIB") {
             settings.upload_memory_bytes = mebibytes("LEDGE_UPLOAD_MEMORY_MIB", &value)?;
+        }
+        if let Some(value) = given("LEDGE_THUMBNAILS") {
+            settings.thumbnails_on_upload = thumbnails(&value)?;
         }
         if let Some(value) = given("LEDGE_CORS_ORIGINS") {
             settings.cors_origins = Origins::parse(&value)?;
@@ -168,6 +175,17 @@ fn number(name: &'static str, value: &str) -> Result<u32, SettingError> {
         name: name.into(),
         reason: format!("{value:?} is no whole number from 0 to {}", u32::MAX),
     })
+}
+
+fn thumbnails(value: &str) -> Result<bool, SettingError> {
+    match value.trim() {
+        "on-upload" => Ok(true),
+        "on-demand" => Ok(false),
+        other => Err(SettingError {
+            name: "LEDGE_THUMBNAILS".into(),
+            reason: format!("{other:?} is neither on-demand nor on-upload"),
+        }),
+    }
 }
 
 /// No less than one upload needs.

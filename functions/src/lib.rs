@@ -16,6 +16,7 @@ mod import;
 mod periodic;
 mod purge;
 mod reclaim;
+mod thumbnails;
 mod verify_upload;
 
 #[cfg(all(target_arch = "wasm32", target_env = "p2"))]
@@ -113,6 +114,7 @@ async fn step<P: Platform>(platform: &P, job: &Claimed) -> Result<Step> {
         Work::VerifyUpload { upload } => verify_upload::run(platform, job, upload).await,
         Work::Import => import::run(platform, job).await,
         Work::Hash => hash::run(platform, job).await,
+        Work::Thumbnails { blob } => thumbnails::run(platform, job, blob).await,
         Work::ExpireUploads => expire_uploads::run(platform, job).await,
         Work::Reclaim => reclaim::sweep(platform, job).await,
         Work::ReclaimFullPass => reclaim::full_pass(platform, job).await,

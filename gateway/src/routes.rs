@@ -47,6 +47,7 @@ enum Resource {
     Jobs,
     Node,
     Status,
+    Thumbnail,
     NodeAt,
     Lock,
     Locks,
@@ -82,6 +83,7 @@ const ROUTES: &[(Resource, &str, &str)] = &[
     (Resource::Archive,        "/api/v1/spaces/{space}/archive/{path}",       "GET, HEAD"),
     (Resource::KeptArchives,   "/api/v1/spaces/{space}/archives",             "POST"),
     (Resource::Entries,        "/api/v1/spaces/{space}/entries/{path}",       "GET, HEAD"),
+    (Resource::Thumbnail,      "/api/v1/spaces/{space}/thumbnail/{path}",     "GET, HEAD"),
     (Resource::Changes,        "/api/v1/spaces/{space}/changes",              "GET, HEAD"),
     (Resource::Nodes,          "/api/v1/spaces/{space}/nodes/batch",          "POST"),
     (Resource::NodeAt,         "/api/v1/spaces/{space}/nodes/by-path/{path}", "GET, HEAD"),
@@ -215,6 +217,7 @@ async fn rest<P: Platform, U: Upload>(
         (Resource::KeptArchives, &Method::POST) => {
             rest::once(platform, matched, upload, rest::archive::keep).await
         }
+        (Resource::Thumbnail, &Method::GET | &Method::HEAD) => rest::thumbnail::get(platform, matched).await,
         (Resource::Changes, &Method::GET | &Method::HEAD) => rest::changes::get(platform, matched).await,
 
         (Resource::Node, &Method::GET | &Method::HEAD) => rest::nodes::by_id(platform, matched).await,

@@ -127,6 +127,11 @@ fn every_command_of_the_manual_of_delta_saves_works_as_it_stands() {
 }
 
 #[test]
+fn every_command_of_the_manual_of_thumbnails_works_as_it_stands() {
+    run_manual("THUMBNAILS");
+}
+
+#[test]
 fn the_commands_about_backups_work_as_they_stand() {
     run_manual("BACKUP");
 }

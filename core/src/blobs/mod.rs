@@ -22,7 +22,7 @@ pub(crate) use concat::concat;
 pub(crate) use edit::{Edit, edit};
 pub(crate) use grow::grow;
 pub(crate) use mosaic::Mosaic;
-pub(crate) use new::{BlobRow, Layout, NewBlob};
+pub(crate) use new::{BlobRow, Layout, NewBlob, Stored};
 pub(crate) use replay::Replay;
 pub(crate) use rows::for_each_piece;
 

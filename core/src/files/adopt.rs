@@ -5,6 +5,7 @@ use super::save::{ATTEMPTS, Save, Saved, find_again};
 use crate::error::{Conflict, Error, Result};
 use crate::ids::{BlobId, NodeId, VersionId};
 use crate::ports::{Host, Platform, Statement};
+use crate::thumbnails;
 
 /// The content.
 pub(crate) struct Adopt<'a> {
@@ -68,9 +69,13 @@ pub(crate) async fn adopt<P: Platform>(
         let mut batch = adopt.before.clone();
         batch.extend(commit.statements()?);
         batch.extend(after(&saved)?);
+        let wanted = commit.thumbnails(platform, &mut batch)?;
         let happened = Statement::new("select 1 from versions where id = ?1").bind(&version);
         match write_once(platform, batch, &happened).await {
-            Ok(()) => return Ok(saved),
+            Ok(()) => {
+                thumbnails::wake(platform, wanted).await;
+                return Ok(saved);
+            }
             Err(Refused::TargetChanged) => {}
             Err(Refused::For(error)) => return Err(error),
         }

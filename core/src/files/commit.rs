@@ -8,12 +8,13 @@ use crate::auth;
 use crate::blobs::{BlobRow, NewBlob};
 use crate::changes::{Record, What, record};
 use crate::error::{Conflict, Error, Result, Unavailable};
-use crate::ids::{AccountId, BlobId, NodeId, VersionId};
+use crate::ids::{AccountId, BlobId, JobId, NodeId, VersionId};
 use crate::ingest;
 use crate::locks::{self, Touched};
 use crate::once;
 use crate::path::Name;
 use crate::ports::{Db, DbError, Platform, Statement, Timestamp};
+use crate::thumbnails;
 use crate::tree::{self, Address};
 use crate::versions::{remove_excess, remove_loose_blob};
 
@@ -98,9 +99,26 @@ pub(crate) async fn write_once<P: Platform>(
 impl Commit<'_> {
     /// Commits.
     pub(crate) async fn run<P: Platform>(&self, platform: &P) -> Result<(), Refused> {
-        let batch = self.statements().map_err(Refused::For)?;
+        let mut batch = self.statements().map_err(Refused::For)?;
+        let wanted = self.thumbnails(platform, &mut batch).map_err(Refused::For)?;
         let happened = Statement::new("select 1 from versions where id = ?1").bind(self.version);
-        write_once(platform, batch, &happened).await
+        write_once(platform, batch, &happened).await?;
+        thumbnails::wake(platform, wanted).await;
+        Ok(())
+    }
+
+    /// Adds the job that makes thumbnails of the new content, where the operator wants it so; to be woken after the commit.
+    pub(crate) fn thumbnails<P: Platform>(
+        &self,
+        platform: &P,
+        batch: &mut Vec<Statement>,
+    ) -> Result<Option<JobId>> {
+        let picture = (self.blob, self.media_type, self.content.size_bytes());
+        let Some((job, statements)) = thumbnails::on_commit(platform, picture, self.now)? else {
+            return Ok(None);
+        };
+        batch.extend(statements);
+        Ok(Some(job))
     }
 
     pub(crate) fn statements(&self) -> Result<Vec<Statement>> {

@@ -16,6 +16,6 @@ pub use concat::{Concat, MAX_SOURCES, Source, concat};
 pub use edit::{Edit, Edited, Place, Tell, edit};
 pub(crate) use empty::{Empty, empty};
 pub use read::{File, Wanted, Which, find};
-pub(crate) use read::{Stored, chunks_statement, find_with};
+pub(crate) use read::{Stored, bind_place, chunks_statement, find_with, which};
 pub use save::{Save, Saved, save};
 pub(crate) use save::{commit as commit_save, find_for_all};

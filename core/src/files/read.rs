@@ -176,6 +176,8 @@ macro_rules! which {
     };
 }
 
+pub(crate) use which;
+
 /// A version of the file at the end of the walk.
 macro_rules! older {
     ($which:ident) => {
@@ -317,7 +319,8 @@ fn ranges(specs: &[RangeSpec]) -> String {
     serde_json::Value::from_iter(specs.iter().map(to_json)).to_string()
 }
 
-fn bind_place(statement: Statement, address: &Address, which: &Which) -> Statement {
+/// Binds what [`which`] needs, with the place.
+pub(crate) fn bind_place(statement: Statement, address: &Address, which: &Which) -> Statement {
     statement
         .bind(&address.space)
         .bind(address.way())

@@ -141,6 +141,8 @@ macro_rules! columns {
     };
 }
 
+pub(crate) use columns;
+
 /// Whether the token `k` reaches the job `j` of its own account: what is limited to a space watches that space's jobs,
 /// what is limited to a folder its own.
 macro_rules! reached {
@@ -276,7 +278,7 @@ impl Job {
         })
     }
 
-    pub(super) fn read(row: &Row) -> Result<Self> {
+    pub(crate) fn read(row: &Row) -> Result<Self> {
         let finished_at = row.integer_or_null("finished_at")?.map(Timestamp);
         Ok(Self {
             id: id(row)?,

@@ -22,6 +22,7 @@ pub use claim::{Claim, Claimed, claim};
 pub use counts::{LaneCounts, counts};
 pub(crate) use discard::discard_ingest;
 pub use leave::{Next, Step, leave};
+pub(crate) use look::columns;
 pub use look::{Job, Page, Progress, State, find, list};
 pub use row::{By, row, start, wake};
 pub use rules::Rules;
@@ -60,6 +61,11 @@ pub enum Work {
     Import,
     /// Make the CRC-32 and digest of imported content that somebody waits for.
     Hash,
+    /// Make the thumbnails of a picture.
+    Thumbnails {
+        /// The blob's id.
+        blob: String,
+    },
     /// Remove uploads in parts that were abandoned.
     ExpireUploads,
     /// Give back what nothing needs any more: a sweep.
@@ -83,6 +89,7 @@ impl Work {
     /// The queue that it goes through.
     pub fn lane(&self) -> Lane {
         match self {
+            Self::Thumbnails { .. } => Lane::Thumbnails,
             Self::DiscardIngest { .. }
             | Self::Backup
             | Self::Doctor { .. }
@@ -106,6 +113,7 @@ impl Work {
             | Self::VerifyUpload { .. }
             | Self::Import
             | Self::Hash
+            | Self::Thumbnails { .. }
             | Self::Purge { .. }
             | Self::Copy(_) => None,
             Self::Backup => Some("backup"),

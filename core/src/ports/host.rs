@@ -14,6 +14,8 @@ use crate::plan::ReadPlan;
 /// # Contract
 /// - `random` is fit for secrets.
 /// - `sleep` ends after that many milliseconds, and by then `now` has moved on by as many.
+/// - `compute` runs a calculation where it holds up as little else as the host can: on another thread, where there are any. It
+///   is run once, and its value returned.
 /// - A `spawn`ed task runs on after the response is sent, and may be cut off by the platform: it may only do
 ///   what a sweep would do later.
 /// - `open` turns a plan into the host's own body without moving content bytes through core. The bytes of the body are
@@ -34,6 +36,11 @@ pub trait Host {
 
     /// SHA-256, by the fastest means the host has.
     async fn sha256(&self, bytes: &[u8]) -> Sha256;
+
+    /// Runs a calculation that may take a second.
+    async fn compute<V: Send + 'static>(&self, calculation: impl FnOnce() -> V + Send + 'static) -> V {
+        calculation()
+    }
 
     /// Runs a task beside the response.
     fn spawn(&self, task: impl Future<Output = ()> + 'static);
@@ -88,6 +95,10 @@ impl<T: Host> Host for &T {
 
     async fn sha256(&self, bytes: &[u8]) -> Sha256 {
         (**self).sha256(bytes).await
+    }
+
+    async fn compute<V: Send + 'static>(&self, calculation: impl FnOnce() -> V + Send + 'static) -> V {
+        (**self).compute(calculation).await
     }
 
     fn spawn(&self, task: impl Future<Output = ()> + 'static) {

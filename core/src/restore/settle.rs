@@ -26,7 +26,7 @@ pub async fn settle<D: Db>(db: &D, now: Timestamp) -> Result<(), RestoreError> {
         // Trees that jobs were putting together, or taking apart: their jobs are gone.
         Statement::new(format!("delete from versions where node_id in ({HIDDEN})")),
         Statement::new(format!("delete from nodes where id in ({HIDDEN})")),
-        // Uploads in parts that were under way aren't dumped: what they had stored is let go.
+        // Uploads in parts that were under way aren't dumped, nor which thumbnails there were: what they had stored is let go.
         Statement::new("delete from blobs where not exists (select 1 from versions v where v.blob_id = blobs.id)"),
         Statement::new("delete from pages where not exists (select 1 from page_uses u where u.page = pages.id and u.blobs > 0)"),
         Statement::new("delete from page_uses where blobs = 0"),

@@ -62,6 +62,7 @@ pub fn generate() -> String {
         ("nodes", rest::nodes::Documented::openapi()),
         ("search", rest::search::Documented::openapi()),
         ("spaces", rest::spaces::Documented::openapi()),
+        ("thumbnail", rest::thumbnail::Documented::openapi()),
         ("tokens", rest::tokens::Documented::openapi()),
         ("trash", rest::trash::Documented::openapi()),
         ("uploads", rest::uploads::Documented::openapi()),

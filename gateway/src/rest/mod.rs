@@ -23,6 +23,7 @@ mod query;
 pub(crate) mod reclaim;
 pub(crate) mod search;
 pub(crate) mod spaces;
+pub(crate) mod thumbnail;
 pub(crate) mod tokens;
 pub(crate) mod trash;
 pub(crate) mod uploads;

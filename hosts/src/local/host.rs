@@ -55,6 +55,17 @@ impl Host for Local {
         }
     }
 
+    async fn compute<T: Send + 'static>(&self, calculation: impl FnOnce() -> T + Send + 'static) -> T {
+        match tokio::task::spawn_blocking(calculation).await {
+            Ok(value) => value,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                // The runtime is ending, and whoever waits with it.
+                Err(_) => std::future::pending().await,
+            },
+        }
+    }
+
     /// Needs to be called inside [`super::run`].
     fn spawn(&self, task: impl Future<Output = ()> + 'static) {
         tokio::task::spawn_local(task);

@@ -37,10 +37,11 @@ pub async fn check(drive: &Drive) {
               where n.kind = 'file' and v.id is null",
         ),
         (
-            "every blob has a version, or is what has arrived of an upload",
+            "every blob has a version, is what has arrived of an upload, or has the thumbnails of one that has a version",
             "select count(*) as it from blobs b where not exists (select 1 from versions v where v.blob_id = b.id)
                 and not exists (select 1 from uploads u where u.blob_id = b.id)
-                and not exists (select 1 from upload_parts p where p.blob_id = b.id)",
+                and not exists (select 1 from upload_parts p where p.blob_id = b.id)
+                and not exists (select 1 from thumbnails t join versions v on v.blob_id = t.blob_id where t.sheet = b.id)",
         ),
         (
             "what uploads may become is reserved, and what packs have stored",

@@ -19,6 +19,7 @@ mod policies;
 mod scale;
 mod scopes;
 mod sizes;
+mod thumbnails;
 mod tokens;
 mod tree;
 mod versions;

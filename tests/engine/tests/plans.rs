@@ -123,6 +123,9 @@ fn no_statement_scans_a_table() {
             ("POST", "archives", br#"{"paths": ["/photos"], "to": "/photos.zip"}"#, 201),
             ("GET", "entries/photos.zip", b"", 200),
             ("GET", "entries/photos.zip?entry=0", b"", 200),
+            ("GET", "thumbnail/photos/small?size=128", b"", 202),
+            ("GET", "thumbnail/photos/small?size=128", b"", 202),
+            ("GET", "thumbnail/photos/small?size=128&at=9999-01-01T00:00:00Z", b"", 202),
             ("GET", "nodes/by-path/photos/small", b"", 200),
         ] {
             let mut request = drive.request(method, path, body);
@@ -131,6 +134,7 @@ fn no_statement_scans_a_table() {
             }
             assert_eq!(drive.send(&platform, request).await.status, status, "{path}");
         }
+        thumbnails(&drive, &platform).await;
         delta(&drive, &platform).await;
         for token in tokens(&drive, &platform).await {
             versions_and_tokens(&drive, &platform, &token).await;
@@ -239,6 +243,28 @@ where
     let mut older = drive.request("GET", &format!("files/delta?version={version}"), b"");
     older.headers_mut().insert("accept", LIST.parse().unwrap());
     assert_eq!(drive.send(platform, older).await.status, 200);
+}
+
+/// What a picture's job does, and what becomes of what is none.
+async fn thumbnails<P>(drive: &Drive, platform: &P)
+where
+    P: Platform,
+    P::Host: Host<Body = Body>,
+{
+    let picture: &'static [u8] = ledge_tests::pictures::file("turned-6.jpg").leak();
+    for (method, path, body, status) in
+        [("PUT", "files/photos/a.jpg", picture, 201), ("GET", "thumbnail/photos/a.jpg?size=128", b"", 202)]
+    {
+        assert_eq!(drive.send(platform, drive.request(method, path, body)).await.status, status, "{path}");
+    }
+    for job in drive.column("select id as it from jobs where input like '%\"thumbnails\"%'").await {
+        let Value::Text(id) = job else { unreachable!("ids are text") };
+        ledge_functions::run(platform, &JobId::parse(&id).unwrap()).await;
+    }
+    for (path, status) in [("thumbnail/photos/a.jpg?size=128", 200), ("thumbnail/photos/small?size=128", 422)]
+    {
+        assert_eq!(drive.send(platform, drive.request("GET", path, b"")).await.status, status, "{path}");
+    }
 }
 
 /// Jobs that copy and remove trees, one of which is cancelled; and those that remove what has expired.

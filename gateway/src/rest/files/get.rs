@@ -141,7 +141,7 @@ pub(crate) async fn read<P: Platform>(
 }
 
 /// The version that the query asks for.
-fn which(query: &Query<'_>) -> Result<Which> {
+pub(in crate::rest) fn which(query: &Query<'_>) -> Result<Which> {
     match (query.get("version"), query.get("at")) {
         (None, None) => Ok(Which::Current),
         (Some(_), Some(_)) => Err(Error::invalid("at", "a version is named already")),

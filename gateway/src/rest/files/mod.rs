@@ -8,6 +8,7 @@ mod patch;
 mod put;
 
 pub(crate) use delete::delete;
+pub(in crate::rest) use get::which;
 pub(crate) use get::{Answered, get, read};
 pub(in crate::rest) use multipart::content_range;
 pub(crate) use patch::patch;
