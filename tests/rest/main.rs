@@ -14,6 +14,7 @@ mod files;
 mod folder_tokens;
 mod folders;
 mod idempotency;
+mod imports;
 mod jobs;
 mod nodes;
 mod openapi;

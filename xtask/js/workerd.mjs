@@ -1,9 +1,9 @@
 // Runs Workers in workerd, with local D1, R2 and Queues behind them, until it is told to stop.
 //
-//   node workerd.mjs --state DIR [--port N] [--var NAME=VALUE ...] [--tick-secs N] --worker CONFIG=BUILD_DIR [--worker CONFIG=BUILD_DIR ...]
+//   node workerd.mjs --state DIR [--port N] [--var NAME=VALUE ...] [--object BINDING/KEY=TEXT ...] [--tick-secs N] --worker CONFIG=BUILD_DIR [--worker CONFIG=BUILD_DIR ...]
 //
 // Bindings come from the wrangler.toml files, so they can't drift from what is deployed; a variable of all Workers
-// can be set beside them. The first Worker
+// can be set beside them, and objects put into their buckets before anything else. The first Worker
 // answers on 127.0.0.1:N (0 or absent: a free port); the socket is workerd's own, with no proxy in front.
 // State lies in DIR the way `wrangler --persist-to DIR` lays it out. One line of JSON on standard output,
 // {"url": …}, says that the Workers are ready. Standard input is the leash: the process stops when it closes,
@@ -24,6 +24,7 @@ const { values: args } = parseArgs({
     port: { type: "string", default: "0" },
     worker: { type: "string", multiple: true },
     var: { type: "string", multiple: true, default: [] },
+    object: { type: "string", multiple: true, default: [] },
     "tick-secs": { type: "string", default: "60" },
   },
 });
@@ -92,6 +93,12 @@ process.stdin.on("error", stop);
 process.stdin.resume();
 
 await miniflare.ready;
+
+for (const object of args.object) {
+  const [, binding, key, text] = object.match(/^([^/]+)\/([^=]+)=(.*)$/s);
+  const bucket = await miniflare.getR2Bucket(binding, "worker-0");
+  await bucket.put(key, text);
+}
 
 /** Runs the cron triggers of every Worker that has some. At once, since what an earlier process had in its queues is lost. */
 async function tick() {

@@ -62,6 +62,7 @@ pub(crate) fn run(options: Options) -> Result<()> {
         port: options.port,
         workers,
         variables: &[],
+        objects: &[],
         tick_secs: 10,
         log: None,
     })?;

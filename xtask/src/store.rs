@@ -21,6 +21,20 @@ const BUCKET: &str = "drive";
 /// Another one, which the configuration calls so.
 pub(crate) const SECOND: &str = "second";
 
+/// What others have stored in that one before a drive knew of it, for tests/rest/imports.rs: keys and contents.
+pub(crate) const FOREIGN: [(&str, &str); 2] =
+    [("import/a-b.txt", "imported a"), ("import/deep/er/b.txt", "imported b")];
+
+/// Stores them in a folder as the bucket that keeps objects under their keys, with that behind each.
+pub(crate) fn store_foreign(folder: &Path, mark: &str) -> Result<()> {
+    for (key, content) in FOREIGN {
+        let path = folder.join(format!("{key}{mark}"));
+        make_folder(path.parent().context("a key is in a folder")?)?;
+        std::fs::write(&path, content).with_context(|| format!("can't write {}", path.display()))?;
+    }
+    Ok(())
+}
+
 /// The store says where it listens in its log, and doesn't watch its standard input.
 const SCRIPT: &str = r#"
 log=$1; shift
@@ -59,6 +73,7 @@ impl Store {
         command.env("RUST_LOG", "s3s_fs=info").env("NO_COLOR", "1");
         let log = log.with_extension("start.log");
         make_folder(&folder.join(SECOND))?;
+        store_foreign(&folder.join(SECOND), "")?;
         Ok(Self::of(Server::start(command, Some(&log))?, folder))
     }
 

@@ -20,6 +20,8 @@ pub(crate) struct Options<'a> {
     pub(crate) workers: Vec<(PathBuf, PathBuf)>,
     /// Variables of all Workers, beside those in their wrangler.toml.
     pub(crate) variables: &'a [(&'a str, &'a str)],
+    /// Objects to put into buckets of R2 before anything else: the binding, the key, the content.
+    pub(crate) objects: &'a [(&'a str, &'a str, &'a str)],
     /// How often the cron triggers go off.
     pub(crate) tick_secs: u32,
     /// A file for what the Workers and workerd say; None shows it.
@@ -39,6 +41,9 @@ pub(crate) fn start(options: &Options<'_>) -> Result<Server> {
     node.arg("xtask/js/workerd.mjs").arg("--state").arg(options.state);
     node.arg("--port").arg(options.port.to_string());
     node.arg("--tick-secs").arg(options.tick_secs.to_string());
+    for (binding, key, content) in options.objects {
+        node.arg("--object").arg(format!("{binding}/{key}={content}"));
+    }
     for (name, value) in options.variables {
         node.arg("--var").arg(format!("{name}={value}"));
     }
@@ -66,6 +71,7 @@ pub(crate) fn run_by_hand(mut arguments: Arguments) -> Result<()> {
         port,
         workers,
         variables: &[],
+        objects: &[],
         tick_secs: 60,
         log: None,
     })?;

@@ -39,6 +39,8 @@ pub(super) fn on_local(programs: &Programs, full: bool) -> Result<Verdicts> {
 pub(super) fn start_local(programs: &Programs, name: &str) -> Result<Running> {
     let scratch = Scratch::empty(&format!("local-{name}"))?;
     let second = std::path::absolute(scratch.folder().join("second")).context("can't tell a path")?;
+    // The mark of files that are objects: hosts/src/local/bucket/paths.rs.
+    store::store_foreign(&second.join("objects"), "%o")?;
     let named = json!({ store::SECOND: { "folder": second } }).to_string();
     let variables = [VARIABLES, &[("LEDGE_BUCKETS", named.as_str())]].concat();
     let (local, administrator) =
@@ -126,6 +128,7 @@ pub(super) fn start_workerd(name: &str, administrator: &Administrator, over_s3: 
         workers: workerd::built(&[Worker::TestGateway, Worker::Functions]),
         variables: &[VARIABLES, &of_store].concat(),
         tick_secs: 2,
+        objects: &store::FOREIGN.map(|(key, content)| ("SECOND", key, content)),
         log: Some(&log(log_of, name)),
     })?;
     let administrator = administrator.clone();

@@ -47,6 +47,7 @@ pub(super) fn on_workerd() -> Result<Verdicts> {
         port: 0,
         workers: workerd::built(&[Worker::Conformance]),
         variables: &[],
+        objects: &[],
         tick_secs: 60,
         log: Some(Path::new(LOG)),
     })?;
