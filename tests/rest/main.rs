@@ -26,6 +26,7 @@ mod search;
 mod sizes;
 mod spaces;
 mod stat;
+mod thumbnails;
 mod tokens;
 mod trash;
 mod uploads;
