@@ -6,6 +6,8 @@
 
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, reason = "test code")]
 
+mod pictures;
+
 use std::path::Path;
 
 use ledge_core::unzip::{TAIL_BYTES, find_end, inflate, read_central, read_local};

@@ -8,6 +8,7 @@ import subprocess
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = os.path.join(HERE, "sources")
 EXPECTED = os.path.join(HERE, "expected")
+CORPUS = os.path.join(HERE, "..", "fuzz", "corpus", "pictures")
 WORK = os.path.join(HERE, "work")
 
 
@@ -173,11 +174,57 @@ def make_expected():
                     "PNG32:" + os.path.join(EXPECTED, f"{name}.{size}.png"))
 
 
+def make_corpus():
+    """Pictures of a few pixels, of all kinds: what fuzzing changes at random. One that failed once is kept beside them."""
+    scene("photo.png", 19, 13, 7)
+    scene("large.png", 160, 120, 8)
+    photo = work("photo.png")
+    see_through("clear.png", "photo.png")
+    clear = work("clear.png")
+
+    def to(name):
+        return os.path.join(CORPUS, name)
+
+    convert(photo, "-quality", "60", to("plain.jpg"))
+    convert(photo, "-interlace", "JPEG", "-quality", "60", to("progressive.jpg"))
+    convert(photo, "-colorspace", "Gray", "-quality", "60", to("grey.jpg"))
+    convert(photo, "-colorspace", "CMYK", "-quality", "60", to("cmyk.jpg"))
+    convert(photo, "-colorspace", "CMYK", "-interlace", "JPEG", "-quality", "60", to("cmyk-progressive.jpg"))
+    convert(photo, "-sampling-factor", "4:1:1", "-quality", "60", to("sampled.jpg"))
+    data = open(to("plain.jpg"), "rb").read()
+    content = b"Exif\0\0" + exif(7)
+    open(to("turned.jpg"), "wb").write(data[:2] + b"\xff\xe1" + struct.pack(">H", len(content) + 2) + content + data[2:])
+    for name, options in [
+        ("rgb", ["-define", "png:color-type=2"]), ("rgb16", ["-depth", "16", "-evaluate", "multiply", "0.9", "-define", "png:color-type=2"]),
+        ("grey1", ["-threshold", "50%", "-define", "png:color-type=0", "-define", "png:bit-depth=1"]),
+        ("palette", ["+dither", "-colors", "9"]), ("interlaced", ["-interlace", "PNG"]),
+    ]:
+        convert(photo, *options, "-strip", to(f"{name}.png"))
+    convert(clear, "-strip", "-define", "png:color-type=6", to("rgba.png"))
+    convert(clear, "-strip", "-colorspace", "Gray", "-define", "png:color-type=4", to("grey-alpha.png"))
+    convert(photo, "+dither", "-colors", "12", to("still.gif"))
+    convert(photo, "+dither", "-colors", "12", "-interlace", "GIF", to("interlaced.gif"))
+    convert(clear, "-channel", "A", "-threshold", "50%", "+channel", "+dither", "-colors", "6", to("clear.gif"))
+    convert("-delay", "20", photo, "(", photo, "-negate", ")", "+dither", "-colors", "5", "-loop", "0", to("animated.gif"))
+    run("cwebp", "-quiet", "-q", "50", photo, "-o", to("lossy.webp"))
+    run("cwebp", "-quiet", "-lossless", photo, "-o", to("lossless.webp"))
+    run("cwebp", "-quiet", "-q", "50", clear, "-o", to("lossy-alpha.webp"))
+    run("cwebp", "-quiet", "-lossless", clear, "-o", to("lossless-alpha.webp"))
+    run("cwebp", "-quiet", "-q", "10", work("large.png"), "-o", to("larger.webp"))
+    run("webpmux", "-frame", to("lossy.webp"), "+100", "-frame", to("lossless.webp"), "+100", "-o", to("animated.webp"))
+    for bits, colors in [(24, None), (8, "60"), (4, "9"), (1, "2")]:
+        reduce = ["-type", "TrueColor"] if colors is None else ["+dither", "-colors", colors, "-compress", "None"]
+        convert(photo, *reduce, "BMP3:" + to(f"bits{bits}.bmp"))
+    convert(clear, "BMP:" + to("bits32.bmp"))
+    convert(photo, "+dither", "-colors", "30", "-compress", "RLE", "BMP3:" + to("rle8.bmp"))
+
+
 if __name__ == "__main__":
-    for folder in (SOURCES, EXPECTED, WORK):
+    for folder in (SOURCES, EXPECTED, CORPUS, WORK):
         os.makedirs(folder, exist_ok=True)
     make_sources()
     make_expected()
+    make_corpus()
     for name in os.listdir(WORK):
         os.unlink(os.path.join(WORK, name))
     os.rmdir(WORK)
