@@ -1,10 +1,11 @@
 //! What only an S3 bucket shows. Where it, or the way there, fails: reads fail as a whole or not at all, writes commit nothing,
-//! and afterwards everything works again; the server is this program's own, behind a proxy that does the harm. And direct
-//! transfers, which need URLs of the bucket.
+//! and afterwards everything works again; the server is this program's own, behind a proxy that does the harm. Direct
+//! transfers, which need URLs of the bucket. And imports of objects that change behind the drive's back.
 
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
 
 mod direct;
+mod imports;
 mod reads;
 mod writes;
 

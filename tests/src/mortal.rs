@@ -130,6 +130,15 @@ impl Mortal {
         &self.url
     }
 
+    /// The folder of its bucket, whose files are the objects: of one over an S3 store that keeps them so.
+    ///
+    /// # Panics
+    /// Where it has another one.
+    pub fn bucket(&self) -> PathBuf {
+        let buckets = self.how["buckets"].as_str().expect("a folder of buckets");
+        Path::new(buckets).join(self.state.file_name().expect("a name"))
+    }
+
     /// What it has said to its operator.
     pub fn said(&self) -> String {
         let said = std::fs::read(self.state.join(SAID)).unwrap_or_default();
