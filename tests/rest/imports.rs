@@ -27,7 +27,7 @@ fn import(into: &str) -> Value {
 }
 
 #[test]
-fn objects_become_files_in_place() {
+fn w187_objects_become_files_in_place() {
     let drive = Drive::new();
     let report = import(&drive.path("in"));
     assert_eq!((report["files"].as_u64(), report["folders"].as_u64()), (Some(2), Some(3)), "{report}");

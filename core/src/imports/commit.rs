@@ -1,7 +1,7 @@
 //! The one batch that takes a page in.
 
 use super::UNKNOWN_CRC32;
-use super::keys::{Place, Standing, Tree};
+use super::keys::{Standing, Tree};
 use super::step::{At, Import, progress};
 use crate::auth;
 use crate::blobs::for_each_piece;
@@ -15,6 +15,7 @@ use crate::manifest::{self, Extent, PageRef};
 use crate::media_type;
 use crate::nodes;
 use crate::once::write_once;
+use crate::path::Name;
 use crate::ports::{Db, DbError, Host, Listed, Platform, Statement, Timestamp};
 
 /// What became of it.
@@ -98,9 +99,11 @@ pub(super) async fn commit<P: Platform>(
     };
     match write_once(platform.db(), batch, happened).await {
         Ok(()) => Ok(Committed::Done),
-        Err(DbError::Violated(why)) if why == "tree_changed" => Ok(Committed::SpaceChanged),
         Err(DbError::Duplicate(_)) => Ok(Committed::SpaceChanged),
-        Err(DbError::Violated(why)) if why == "access_gone" => Ok(Committed::SpaceChanged),
+        // Whoever may not any more is told so when the space is read again.
+        Err(DbError::Violated(why)) if ["tree_changed", "access_gone"].contains(&why.as_str()) => {
+            Ok(Committed::SpaceChanged)
+        }
         Err(DbError::Violated(why)) if why == "quota_exceeded" => Err(Error::QuotaExceeded),
         Err(DbError::Violated(why)) if why == "locked" => Err(Error::invalid(
             "into",
@@ -142,29 +145,26 @@ fn counted(job: &Claimed, at: &At) -> Statement {
 
 /// What is to be made.
 struct New<'a> {
-    folders: Vec<Folder<'a>>,
+    folders: Vec<Node<'a>>,
     files: Vec<File<'a>>,
     /// Folders that were there and get members.
     grown: Vec<&'a str>,
 }
 
-struct Folder<'a> {
+struct Node<'a> {
     id: NodeId,
     parent: String,
-    place: &'a Place<'a>,
+    name: &'a Name,
     /// Whether the folder above is new, too.
     is_below_new: bool,
 }
 
 struct File<'a> {
-    id: NodeId,
-    parent: String,
-    place: &'a Place<'a>,
+    node: Node<'a>,
     object: &'a Listed,
-    is_below_new: bool,
     version: VersionId,
     blob: BlobId,
-    /// Of its segment and of its page; None where it is empty.
+    /// The id of its segment and of its page; None where it is empty.
     stored: Option<u64>,
     etag: String,
 }
@@ -180,9 +180,8 @@ impl<'a> New<'a> {
         // A place comes behind the one above.
         let mut ids: Vec<Option<NodeId>> = Vec::with_capacity(tree.places.len());
         for place in &tree.places {
-            let id = place.is_made.then(|| NodeId::new(host));
-            ids.push(id.clone());
-            let Some(id) = id else { continue };
+            ids.push(place.is_made.then(|| NodeId::new(host)));
+            let (Some(Some(id)), Some(name)) = (ids.last().cloned(), &place.name) else { continue };
             let above = tree.places.get(place.above).and_then(|above| above.standing.as_ref());
             let (parent, is_below_new) = match (above, ids.get(place.above).and_then(Option::as_ref)) {
                 (Some(Standing::Folder { id }), _) => {
@@ -192,25 +191,19 @@ impl<'a> New<'a> {
                 (_, Some(id)) => (id.to_string(), true),
                 _ => return Err(Error::Internal("an import into nowhere".to_owned())),
             };
-            match place.object {
-                None => new.folders.push(Folder { id, parent, place, is_below_new }),
-                Some(object) => {
-                    let stored = (object.size_bytes > 0).then(|| ingest.nth_id(new.files.len() as u64));
-                    let etag = etag_of(object).ok_or_else(|| Error::Internal("no entity tag".to_owned()))?;
-                    let (version, blob) = (VersionId::new(host), BlobId::new(host));
-                    new.files.push(File {
-                        id,
-                        parent,
-                        place,
-                        object,
-                        is_below_new,
-                        version,
-                        blob,
-                        stored,
-                        etag,
-                    });
-                }
-            }
+            let node = Node { id, parent, name, is_below_new };
+            let Some(object) = place.object else {
+                new.folders.push(node);
+                continue;
+            };
+            new.files.push(File {
+                node,
+                object,
+                version: VersionId::new(host),
+                blob: BlobId::new(host),
+                stored: (object.size_bytes > 0).then(|| ingest.nth_id(new.files.len() as u64)),
+                etag: etag_of(object).ok_or_else(|| Error::Internal("no entity tag".to_owned()))?,
+            });
         }
         new.grown.sort_unstable();
         new.grown.dedup();
@@ -222,71 +215,49 @@ impl<'a> New<'a> {
             return Ok(Vec::new());
         }
         let account = job.account.as_ref().ok_or(Error::Unauthenticated)?;
-        let touched =
-            Touched { nodes: self.grown.iter().map(ToString::to_string).collect(), trees: Vec::new() };
-        let mut batch: Vec<Statement> =
-            locks::guards(&import.token, &import.space, now, &touched)?.into_iter().collect();
-        let bucket = import.bucket.as_ref().map(|(n, _)| *n);
-        let stored = || self.files.iter().filter_map(|file| Some((file, file.stored?)));
-        let segments =
-            stored().map(|(File { object, .. }, id)| (id, &object.key, object.size_bytes, &object.etag));
-        batch.extend(for_each_piece(segments, |json| {
-            Statement::new(SEGMENTS).bind(json).bind(now).bind(bucket)
-        })?);
-        let pages = stored().map(|(file, id)| Ok((id, manifest::to_json(&[file.extent(id)])?)));
-        let pages: Vec<(u64, String)> = pages.collect::<Result<_>>()?;
-        batch.extend(for_each_piece(pages.iter(), |json| Statement::new(PAGES).bind(json))?);
-        let ids = stored().map(|(_, id)| id);
-        batch.extend(for_each_piece(ids, |json| Statement::new(PAGE_SEGMENTS).bind(json))?);
-        let blobs: Vec<_> = self.files.iter().map(File::blob_row).collect::<Result<_>>()?;
-        batch.extend(for_each_piece(blobs.iter(), |json| Statement::new(BLOBS).bind(json))?);
-        let folders =
-            self.folders.iter().map(|folder| (&folder.id, &folder.parent, folder.place, None, now.0));
-        let files = self
-            .files
-            .iter()
-            .map(|file| (&file.id, &file.parent, file.place, Some(&file.version), file.object.stored_at.0));
-        let node = |(id, parent, place, version, modified_at): (
-            &NodeId,
-            &String,
-            &Place<'_>,
-            Option<&VersionId>,
-            i64,
-        )| {
-            let name = place.name.as_ref()?;
-            let kind = if version.is_some() { "file" } else { "folder" };
-            Some((
-                id.clone(),
-                parent.clone(),
-                name.as_str().to_owned(),
-                name.nfc().to_owned(),
-                kind,
-                version.cloned(),
-                modified_at,
-            ))
-        };
-        let rows = folders.chain(files).filter_map(node);
-        batch.extend(for_each_piece(rows, |json| {
+        let grown = self.grown.iter().map(ToString::to_string).collect();
+        let touched = Touched { nodes: grown, trees: Vec::new() };
+        let mut batch = locks::guards(&import.token, &import.space, now, &touched)?;
+        batch.extend(self.content(import, now)?);
+        let folders = self.folders.iter().map(|folder| folder.row(None, now.0));
+        let files = self.files.iter().map(|file| file.node.row(Some(&file.version), file.object.stored_at.0));
+        batch.extend(for_each_piece(folders.chain(files), |json| {
             Statement::new(NODES).bind(json).bind(&import.space).bind(now)
         })?);
         let versions =
-            self.files.iter().map(|file| (&file.version, &file.id, &file.blob, file.object.stored_at.0));
+            self.files.iter().map(|file| (&file.version, &file.node.id, &file.blob, file.object.stored_at.0));
         batch.extend(for_each_piece(versions, |json| {
             Statement::new(VERSIONS).bind(json).bind(account).bind(now)
         })?);
         let bytes: u64 = self.files.iter().map(|file| file.object.size_bytes).sum();
-        batch.push(
-            Statement::new("update spaces set used_bytes = used_bytes + ?2 where id = ?1")
-                .bind(&import.space)
-                .bind(bytes),
-        );
-        batch.push(nodes::quota(&import.space));
-        batch.push(
-            Statement::new("update nodes set modified_at = ?2 where id in (select value from json_each(?1))")
-                .bind(manifest::to_json(&self.grown)?)
-                .bind(now),
-        );
+        let used = "update spaces set used_bytes = used_bytes + ?2 where id = ?1";
+        let changed = "update nodes set modified_at = ?2 where id in (select value from json_each(?1))";
+        batch.extend([
+            Statement::new(used).bind(&import.space).bind(bytes),
+            nodes::quota(&import.space),
+            Statement::new(changed).bind(manifest::to_json(&self.grown)?).bind(now),
+        ]);
         batch.extend(self.recorded(import, now)?);
+        Ok(batch)
+    }
+
+    /// Each object as a segment, a page of one extent, and a blob of that page.
+    fn content(&self, import: &Import, now: Timestamp) -> Result<Vec<Statement>> {
+        let bucket = import.bucket.as_ref().map(|(n, _)| *n);
+        let stored = || self.files.iter().filter_map(|file| Some((file.stored?, file.object)));
+        let segments = stored().map(|(id, object)| (id, &object.key, object.size_bytes, &object.etag));
+        let mut batch =
+            for_each_piece(segments, |json| Statement::new(SEGMENTS).bind(json).bind(now).bind(bucket))?;
+        let page = |(segment, object): (u64, &Listed)| {
+            let extent = Extent { segment, offset: 0, length: object.size_bytes, crc32: 0 };
+            Ok((segment, manifest::to_json(&[extent])?))
+        };
+        let pages: Vec<(u64, String)> = stored().map(page).collect::<Result<_>>()?;
+        batch.extend(for_each_piece(pages.iter(), |json| Statement::new(PAGES).bind(json))?);
+        let ids = stored().map(|(id, _)| id);
+        batch.extend(for_each_piece(ids, |json| Statement::new(PAGE_SEGMENTS).bind(json))?);
+        let blobs: Vec<_> = self.files.iter().map(File::blob_row).collect::<Result<_>>()?;
+        batch.extend(for_each_piece(blobs.iter(), |json| Statement::new(BLOBS).bind(json))?);
         Ok(batch)
     }
 
@@ -299,27 +270,33 @@ impl<'a> New<'a> {
             subtree: true,
             from: None,
         });
-        let files = self.files.iter().filter(|file| !file.is_below_new);
-        let files = files.map(|file| Record::of_file(What::Created, file.id.as_str()));
+        let files = self.files.iter().filter(|file| !file.node.is_below_new);
+        let files = files.map(|file| Record::of_file(What::Created, file.node.id.as_str()));
         let changes: Vec<Record<'_>> = folders.chain(files).collect();
         let changed = self.grown.iter().copied().chain(self.folders.iter().map(|folder| folder.id.as_str()));
         record(&import.space, now, &changes, &changed.collect::<Vec<_>>())
     }
 }
 
-/// A row of `blobs`.
+/// A row of `nodes`, for [`NODES`].
+type NodeRow<'a> = (&'a NodeId, &'a str, &'a str, &'a str, &'static str, Option<&'a VersionId>, i64);
+
+impl Node<'_> {
+    fn row<'a>(&'a self, version: Option<&'a VersionId>, modified_at: i64) -> NodeRow<'a> {
+        let kind = if version.is_some() { "file" } else { "folder" };
+        (&self.id, &self.parent, self.name.as_str(), self.name.nfc(), kind, version, modified_at)
+    }
+}
+
+/// A row of `blobs`, for [`BLOBS`].
 type BlobRow<'a> = (&'a BlobId, u64, &'a str, String, i64, Option<&'static str>, Option<String>);
 
 impl File<'_> {
-    fn extent(&self, segment: u64) -> Extent {
-        Extent { segment, offset: 0, length: self.object.size_bytes, crc32: 0 }
-    }
-
     fn blob_row(&self) -> Result<BlobRow<'_>> {
-        let pages =
-            self.stored.map(|page| manifest::to_json(&[PageRef { start: 0, page, crc32: 0 }])).transpose()?;
+        let list = |page| manifest::to_json(&[PageRef { start: 0, page, crc32: 0 }]);
+        let pages = self.stored.map(list).transpose()?;
         let (crc32, inline) = if pages.is_some() { (UNKNOWN_CRC32, None) } else { (0, Some("")) };
-        let media_type = media_type::guess(self.place.name.as_ref().map_or("", |name| name.as_str()));
+        let media_type = media_type::guess(self.node.name.as_str());
         Ok((&self.blob, self.object.size_bytes, &self.etag, media_type, crc32, inline, pages))
     }
 }
