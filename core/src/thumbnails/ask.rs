@@ -1,6 +1,6 @@
 //! Asking for thumbnails: a job's row, and that of the blob which says so. Of many who ask at once, one makes the job.
 
-use super::{MAX_SOURCE_BYTES, hopeless};
+use super::{UNNAMED, essence, hopeless};
 use crate::error::Result;
 use crate::ids::{AccountId, BlobId, JobId};
 use crate::jobs::{self, By, Job, Work};
@@ -55,9 +55,8 @@ pub(crate) fn on_commit<P: Platform>(
     (blob, media_type, size_bytes): (&BlobId, &str, u64),
     now: Timestamp,
 ) -> Result<Option<(JobId, Vec<Statement>)>> {
-    let is_picture = media_type.starts_with("image/") && size_bytes <= MAX_SOURCE_BYTES;
-    if !platform.settings().thumbnails_on_upload || !is_picture || hopeless(media_type, size_bytes).is_some()
-    {
+    let may_be = essence(media_type) != UNNAMED && hopeless(media_type, size_bytes).is_none();
+    if !platform.settings().thumbnails_on_upload || !may_be {
         return Ok(None);
     }
     let work = Work::Thumbnails { blob: blob.to_string() };

@@ -36,18 +36,36 @@ struct Entry {
     etag: String,
 }
 
+/// The media types of what is read. Others have no job, so that a folder full of them doesn't leave one for each.
+const READ: [&str; 9] = [
+    "image/jpeg",
+    "image/jpg",
+    "image/png",
+    "image/apng",
+    "image/gif",
+    "image/webp",
+    "image/bmp",
+    "image/x-ms-bmp",
+    "image/x-bmp",
+];
+/// What nobody has named may be a picture.
+const UNNAMED: &str = "application/octet-stream";
+
 /// Why content of this kind has no thumbnails, as far as that can be told without a look at it.
 fn hopeless(media_type: &str, size_bytes: u64) -> Option<String> {
-    let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    // What nobody has named may be a picture.
-    if !essence.starts_with("image/") && essence != "application/octet-stream" {
-        return Some(format!("{essence} is no picture"));
+    let essence = essence(media_type);
+    if !READ.contains(&essence.as_str()) && essence != UNNAMED {
+        return Some(format!("{essence} is none of the formats that are read"));
     }
     if size_bytes == 0 {
         return Some("the file is empty".to_owned());
     }
     (size_bytes > MAX_SOURCE_BYTES)
         .then(|| format!("the file has more than {} MiB, which is the limit", MAX_SOURCE_BYTES >> 20))
+}
+
+fn essence(media_type: &str) -> String {
+    media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 #[cfg(test)]
@@ -73,7 +91,7 @@ mod tests {
         assert_eq!(hopeless("image/jpeg", 5), None);
         assert_eq!(hopeless("IMAGE/PNG; x=y", 5), None);
         assert_eq!(hopeless("application/octet-stream", 5), None);
-        assert!(hopeless("text/plain", 5).is_some());
+        assert!(hopeless("text/plain", 5).is_some() && hopeless("image/heic", 5).is_some());
         assert!(hopeless("image/jpeg", 0).is_some());
         assert!(hopeless("image/jpeg", MAX_SOURCE_BYTES + 1).is_some());
     }
