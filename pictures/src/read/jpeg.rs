@@ -18,6 +18,9 @@ const LEAST_SIDE: u64 = 1280;
 /// Files of cameras and programs have ten or so. Each goes over the whole picture again.
 const MAX_SCANS: usize = 100;
 
+/// As much as other programs write.
+const MAX_HEIGHT: u16 = 65_500;
+
 pub(super) fn read(file: &[u8]) -> Result<Picture, Refusal> {
     let header = Header::read(file)?;
     let (width, height) = (header.width, header.height);
@@ -28,6 +31,10 @@ pub(super) fn read(file: &[u8]) -> Result<Picture, Refusal> {
     }
     let eighths = eighths(width, height);
     memory::check(Format::Jpeg, whole, file, header.memory(eighths))?;
+    // The decoder counts rows in 16 bits, and goes beyond them with the last block of a picture as high as that.
+    if height > MAX_HEIGHT {
+        return Err(Format::Jpeg.unsupported(format_args!("more than {MAX_HEIGHT} rows")));
+    }
     let mut decoder = Decoder::new(file);
     // Rounded up: it takes the smallest that is no smaller than this on one side.
     let scaled = |side: u16| u16::try_from((u32::from(side) * eighths).div_ceil(8)).unwrap_or(u16::MAX);
