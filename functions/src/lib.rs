@@ -17,6 +17,7 @@ mod periodic;
 mod purge;
 mod reclaim;
 mod thumbnails;
+mod unpack;
 mod verify_upload;
 
 #[cfg(all(target_arch = "wasm32", target_env = "p2"))]
@@ -120,6 +121,7 @@ async fn step<P: Platform>(platform: &P, job: &Claimed) -> Result<Step> {
         Work::ReclaimFullPass => reclaim::full_pass(platform, job).await,
         Work::Purge { rest } => purge::run(platform, job, rest.as_ref()).await,
         Work::Copy(large) => copy::run(platform, job, large).await,
+        Work::Unpack(wanted) => unpack::run(platform, job, wanted).await,
         Work::ExpireTrash => expire_trash::run(platform, job).await,
         Work::ExpireVersions => expire_versions::run(platform, job).await,
     }

@@ -63,6 +63,7 @@ enum Resource {
     Trash,
     Trashed,
     TrashedRestore,
+    Unpack,
     Upload,
     Uploads,
     Versions,
@@ -82,6 +83,7 @@ const ROUTES: &[(Resource, &str, &str)] = &[
     (Resource::Archives,       "/api/v1/spaces/{space}/archive",              "POST"),
     (Resource::Archive,        "/api/v1/spaces/{space}/archive/{path}",       "GET, HEAD"),
     (Resource::KeptArchives,   "/api/v1/spaces/{space}/archives",             "POST"),
+    (Resource::Unpack,         "/api/v1/spaces/{space}/unpack",               "POST"),
     (Resource::Entries,        "/api/v1/spaces/{space}/entries/{path}",       "GET, HEAD"),
     (Resource::Thumbnail,      "/api/v1/spaces/{space}/thumbnail/{path}",     "GET, HEAD"),
     (Resource::Changes,        "/api/v1/spaces/{space}/changes",              "GET, HEAD"),
@@ -213,6 +215,9 @@ async fn rest<P: Platform, U: Upload>(
 
         (Resource::Archive, &Method::GET | &Method::HEAD) => rest::archive::get(platform, matched).await,
         (Resource::Archives, &Method::POST) => rest::archive::post(platform, matched, upload).await,
+        (Resource::Unpack, &Method::POST) => {
+            rest::once(platform, matched, upload, rest::entries::unpack).await
+        }
         (Resource::Entries, &Method::GET | &Method::HEAD) => rest::entries::get(platform, matched).await,
         (Resource::KeptArchives, &Method::POST) => {
             rest::once(platform, matched, upload, rest::archive::keep).await

@@ -2,6 +2,7 @@
 
 mod entries;
 mod kept;
+mod unpack;
 
 use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom, Write};

@@ -32,7 +32,7 @@ pub use tick::{Periodic, tick};
 use serde::{Deserialize, Serialize};
 
 use crate::ports::Lane;
-use crate::{nodes, trash};
+use crate::{nodes, trash, unzip};
 
 /// A kind of work and what it is about; the work itself is in functions/, a file for each.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,6 +79,8 @@ pub enum Work {
     },
     /// Copy a tree of more nodes than one commit makes.
     Copy(Box<nodes::Large>),
+    /// Unpack a ZIP file into a folder.
+    Unpack(Box<unzip::Wanted>),
     /// Remove what has been in the trash for too long, in all spaces.
     ExpireTrash,
     /// Remove the versions that policies keep no longer, in all spaces.
@@ -103,6 +105,7 @@ impl Work {
             | Self::Copy(_)
             | Self::ExpireTrash
             | Self::ExpireVersions => Lane::Maintenance,
+            Self::Unpack(_) => Lane::Archives,
         }
     }
 
@@ -115,7 +118,8 @@ impl Work {
             | Self::Hash
             | Self::Thumbnails { .. }
             | Self::Purge { .. }
-            | Self::Copy(_) => None,
+            | Self::Copy(_)
+            | Self::Unpack(_) => None,
             Self::Backup => Some("backup"),
             Self::Doctor { .. } => Some("doctor"),
             Self::ExpireUploads => Some("expire_uploads"),

@@ -7,7 +7,7 @@ use flate2::read::DeflateDecoder;
 
 use super::bad;
 use super::list::Entry;
-use super::records::{CENTRAL_BYTES, MAX_CENTRAL_BYTES, MAX_LOCAL_BYTES, read_central, read_local};
+use super::records::{CENTRAL_BYTES, Central, MAX_CENTRAL_BYTES, MAX_LOCAL_BYTES, read_central, read_local};
 use super::source::{Source, read};
 use crate::error::{Error, Result};
 use crate::files::{File, Which};
@@ -48,6 +48,21 @@ pub async fn open<P: Platform>(platform: &P, address: &Address, at: u64) -> Resu
         record => record,
     };
     let (central, _) = record.ok_or_else(|| bad("its directory is cut off"))?;
+    let (file, content) = locate(platform, &source, &central).await?;
+    let etag = format!("{}-{at}", source.etag);
+    Ok(Opened { entry: Entry::new(central, at), etag, file, content })
+}
+
+/// Where an entry's packed content is, and the file with the pages of that. One round trip.
+///
+/// # Errors
+/// [`Error::BadArchive`]; [`Error::EntryUnsupported`].
+pub(super) async fn locate<P: Platform>(
+    platform: &P,
+    source: &Source<'_, P>,
+    central: &Central,
+) -> Result<(File, Range<u64>)> {
+    let directory = &source.end.directory;
     if central.is_encrypted {
         return Err(unsupported("it is encrypted"));
     }
@@ -66,7 +81,7 @@ pub async fn open<P: Platform>(platform: &P, address: &Address, at: u64) -> Resu
     let file = source.part(&(start..most)).await?;
     let short = head.end.min(start + (CENTRAL_BYTES + central.raw_name.len()) as u64);
     let local = read(platform, file.plan(start..short)?).await?;
-    let content = start.saturating_add(read_local(&local, &central)?);
+    let content = start.saturating_add(read_local(&local, central)?);
     let end = content
         .checked_add(central.packed_bytes)
         .filter(|end| *end <= directory.start)
@@ -74,8 +89,7 @@ pub async fn open<P: Platform>(platform: &P, address: &Address, at: u64) -> Resu
     if central.method == 0 && central.size_bytes != central.packed_bytes {
         return Err(bad("an entry that isn't packed has two sizes"));
     }
-    let etag = format!("{}-{at}", source.etag);
-    Ok(Opened { entry: Entry::new(central, at), etag, file, content: content..end })
+    Ok((file, content..end))
 }
 
 impl Opened {
@@ -124,6 +138,6 @@ pub fn inflate(packed: &[u8], size_bytes: u64, crc32: u32) -> Result<Vec<u8>> {
     Ok(content)
 }
 
-fn unsupported(reason: impl Into<String>) -> Error {
+pub(super) fn unsupported(reason: impl Into<String>) -> Error {
     Error::EntryUnsupported { reason: reason.into() }
 }

@@ -7,7 +7,7 @@ use super::records::{End, TAIL_BYTES, find_end};
 use crate::blobs::read_plan;
 use crate::error::Result;
 use crate::files::{self, File, Wanted, Which};
-use crate::ids::VersionId;
+use crate::ids::{NodeId, VersionId};
 use crate::plan::ReadPlan;
 use crate::ports::Platform;
 use crate::range::RangeSpec;
@@ -20,6 +20,10 @@ const MAX_READS: usize = 256;
 pub(crate) struct Source<'a, P> {
     platform: &'a P,
     address: &'a Address,
+    /// Its node.
+    pub(crate) node: NodeId,
+    /// How long it is.
+    pub(crate) size_bytes: u64,
     /// The version that is read.
     pub(crate) version: VersionId,
     /// Its entity tag, without quotes.
@@ -44,8 +48,8 @@ impl<'a, P: Platform> Source<'a, P> {
             read(platform, file.plan(tail_at..size_bytes)?).await?
         };
         let end = find_end(&tail, size_bytes)?;
-        let (version, etag) = (file.version.id.clone(), file.version.blob.etag);
-        Ok(Self { platform, address, version, etag, end, tail, tail_at })
+        let (node, version, etag) = (file.node, file.version.id.clone(), file.version.blob.etag);
+        Ok(Self { platform, address, node, size_bytes, version, etag, end, tail, tail_at })
     }
 
     /// Bytes of the file, of a bounded number. One round trip, unless they are among the last.

@@ -5,7 +5,7 @@ use ledge_core::ids::JobId;
 use ledge_core::jobs::{self, By, Claim, Step, Work};
 use ledge_core::nodes::{self, CopyLimits};
 use ledge_core::ports::{Db, Platform, Statement, Value};
-use ledge_core::trash;
+use ledge_core::{trash, unzip};
 
 use crate::Drive;
 
@@ -24,6 +24,7 @@ pub async fn step<P: Platform>(platform: &P, id: &JobId) -> Result<()> {
             let limits = CopyLimits { nodes: 5, folders: 2 };
             nodes::copy_step(platform, &job, large, limits).await
         }
+        Ok(Work::Unpack(wanted)) => unzip::step(platform, &job, wanted, 2).await,
         other => Err(Error::Internal(format!("not a job of these tests: {other:?}"))),
     };
     jobs::leave(platform, *job, stepped, false).await.map(|_| ())

@@ -4,6 +4,7 @@
 
 mod entries;
 mod kept;
+mod unpack;
 
 use std::cell::Cell;
 use std::io::{Cursor, Read};

@@ -126,6 +126,8 @@ fn no_statement_scans_a_table() {
             ("GET", "thumbnail/photos/small?size=128", b"", 202),
             ("GET", "thumbnail/photos/small?size=128", b"", 202),
             ("GET", "thumbnail/photos/small?size=128&at=9999-01-01T00:00:00Z", b"", 202),
+            ("POST", "archives", br#"{"paths": ["/photos/small", "/photos/large"], "to": "/two.zip"}"#, 201),
+            ("POST", "unpack", br#"{"path": "/two.zip", "into": "/unpacked"}"#, 202),
             ("GET", "nodes/by-path/photos/small", b"", 200),
         ] {
             let mut request = drive.request(method, path, body);
@@ -134,6 +136,15 @@ fn no_statement_scans_a_table() {
             }
             assert_eq!(drive.send(&platform, request).await.status, status, "{path}");
         }
+        let Some(Value::Text(unpack)) = drive
+            .column("select id as it from jobs where json_extract(input, '$.kind') = 'unpack'")
+            .await
+            .pop()
+        else {
+            unreachable!("it was asked for")
+        };
+        ledge_functions::run(&platform, &JobId::parse(&unpack).unwrap()).await;
+        assert_eq!(drive.get("unpacked/small").await.status, 200);
         thumbnails(&drive, &platform).await;
         delta(&drive, &platform).await;
         for token in tokens(&drive, &platform).await {
