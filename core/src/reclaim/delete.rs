@@ -121,7 +121,7 @@ async fn remove<P: Platform>(platform: &P, bucket: Option<&str>, rows: &[&Row]) 
             own.push(*row);
         }
     }
-    let keys = texts(own.into_iter(), "key")?;
+    let keys = texts(own, "key")?;
     if let Some(strange) = keys.iter().find(|key| !key.starts_with(OWN_KEYS)) {
         return Err(Error::Internal(format!("{strange} isn't an object of the drive's, and stays")));
     }
