@@ -33,7 +33,7 @@ fn number(variable: &str, otherwise: u64) -> u64 {
 }
 
 fn corpus(name: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name);
     let mut files: Vec<_> =
         std::fs::read_dir(folder).expect("a corpus").map(|entry| entry.expect("a file").path()).collect();
     files.sort();

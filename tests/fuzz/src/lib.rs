@@ -1,0 +1,1 @@
+//! Bytes that anybody may have made: the tests are all there is.
