@@ -121,6 +121,8 @@ pub(super) fn start_workerd(name: &str, administrator: &Administrator, over_s3: 
         false => None,
     };
     let named = json!({ store::SECOND: { "binding": "SECOND" } }).to_string();
+    // The store has them from its start.
+    let foreign = store::FOREIGN.map(|(key, content)| ("SECOND", key, content));
     let of_store = store.as_ref().map_or_else(|| vec![("LEDGE_BUCKETS", named.as_str())], Store::variables);
     let server = workerd::start(&workerd::Options {
         state: scratch.folder(),
@@ -128,7 +130,7 @@ pub(super) fn start_workerd(name: &str, administrator: &Administrator, over_s3: 
         workers: workerd::built(&[Worker::TestGateway, Worker::Functions]),
         variables: &[VARIABLES, &of_store].concat(),
         tick_secs: 2,
-        objects: &store::FOREIGN.map(|(key, content)| ("SECOND", key, content)),
+        objects: if over_s3 { &[] } else { &foreign },
         log: Some(&log(log_of, name)),
     })?;
     let administrator = administrator.clone();
