@@ -25,10 +25,10 @@ fn a_put_of_4_kib_takes_two_round_trips_and_no_bucket_operation() {
 #[test]
 fn a_larger_put_takes_one_round_trip_and_one_bucket_operation_more_per_8_mib() {
     let drive = Drive::new();
-    assert_eq!(drive.put("a", noise(5, 5 << 20)).cost(), (3, 1));
+    assert_eq!(drive.put("a", noise(9005, 5 << 20)).cost(), (3, 1));
     // 40 MiB in buffers of 8 MiB, of which the last chunk is carried over each time: 6.
-    let reply = drive.put("b", noise(6, 40 << 20));
+    let reply = drive.put("b", noise(9006, 40 << 20));
     assert_eq!(reply.cost(), (2 + 6, 6));
-    let again = drive.put("c", noise(6, 40 << 20));
+    let again = drive.put("c", noise(9006, 40 << 20));
     assert_eq!(again.cost(), (2 + 6, 0), "known content is not stored again");
 }
