@@ -243,10 +243,11 @@ fn bombs_lies_and_what_is_no_picture_are_refused_with_a_reason_and_no_second_att
         ("none.png", empty_png(500, 500, false), "this PNG file is damaged"),
         ("large.gif", lying("offset.gif", 6, &[0xff; 4]), "4294836225 pixels, and 120000000 is the limit"),
         ("large.webp", lying("lossy.webp", 26, &[0xff, 0x3f, 0xff, 0x3f]), "16383 × 16383 pixels takes"),
+        // Its bytes can still be counted in 32 bits.
         (
             "large.bmp",
-            lying("bits24.bmp", 18, &[0xff, 0xff, 0, 0, 0xff, 0xff, 0, 0]),
-            "65535 × 65535 pixels takes",
+            lying("bits24.bmp", 18, &[0x10, 0x27, 0, 0, 0x10, 0x27, 0, 0]),
+            "10000 × 10000 pixels takes",
         ),
         ("frame.webp", larger_frame(), "a frame is larger than the picture"),
     ];
