@@ -142,7 +142,13 @@ fn memory_stays_within_its_bounds_whatever_the_size() {
                 let name = format!("many-{n}");
                 let content = noise(1000 + n, 64 * MIB);
                 Drive::wait_for("room for the upload", || {
-                    let reply = drive.put(&name, content.clone());
+                    let sent = drive.request("PUT", &name).body(content.clone()).send();
+                    // workerd may reset the connection of an upload that is refused before its body is read.
+                    let Ok(response) = sent else {
+                        assert_eq!(Drive::host(), "workerd", "an answer");
+                        return None;
+                    };
+                    let reply = Reply::of(response);
                     if reply.status == 503 {
                         refused.fetch_add(1, Relaxed);
                         reply.expect_problem(503, "busy");

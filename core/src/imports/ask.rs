@@ -4,7 +4,6 @@ use crate::auth::{self, Right};
 use crate::buckets::OWN_KEYS;
 use crate::error::{Conflict, Error, Result};
 use crate::jobs::{self, By, Job, Work};
-use crate::once::write_once;
 use crate::ports::{Buckets, Db, DbError, Host, Platform, Statement};
 use crate::tree::{Address, Kind, Node, deepest, resolve};
 
@@ -74,18 +73,10 @@ pub async fn ask<P: Platform>(
         .bind(names.join("/"))
         .bind(now),
     );
-    let happened = Statement::new("select 1 from imports where id = ?1").bind(&id);
-    let happened = async || -> Result<bool, DbError> {
-        Ok(platform.db().read(vec![happened.clone()]).await?.iter().any(|rows| !rows.is_empty()))
-    };
-    match write_once(platform.db(), batch, happened).await {
-        Err(DbError::Violated(why)) if why == "access_gone" => {
-            return Err(Error::Conflict(Conflict::Contended));
-        }
-        done => done?,
+    match jobs::commit(platform, Work::Import.lane(), &id, batch).await {
+        Err(DbError::Violated(why)) if why == "access_gone" => Err(Error::Conflict(Conflict::Contended)),
+        done => Ok(done.map(|()| job)?),
     }
-    jobs::wake(platform, Work::Import.lane(), &id, 0).await;
-    Ok(job)
 }
 
 fn check<P: Platform>(platform: &P, wanted: &Wanted) -> Result<()> {

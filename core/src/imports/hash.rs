@@ -15,9 +15,8 @@ use crate::error::{Conflict, Error, Result};
 use crate::ids::{AccountId, JobId, SpaceId};
 use crate::jobs::{self, By, Claimed, Step, Work};
 use crate::manifest::{self, Extent, PAGE_EXTENTS, PageRef, combine_crc32};
-use crate::once::write_once;
 use crate::plan::Place;
-use crate::ports::{BucketError, Db, DbError, Host, Platform, Row, Statement};
+use crate::ports::{BucketError, Db, Host, Platform, Row, Statement};
 use crate::token::Token;
 
 /// How much is in memory at a time, and the least that an extent has.
@@ -66,12 +65,7 @@ async fn job<P: Platform>(
     let wanted = "insert into wanted_hashes (blob, job) select b.id, ?2
          from json_each(?1) e cross join blobs b on b.id = e.value where true on conflict do nothing";
     batch.extend(pieces.iter().map(|blobs| Statement::new(wanted).bind(blobs.as_str()).bind(&id)));
-    let happened = Statement::new("select 1 from jobs where id = ?1").bind(&id);
-    let happened = async || -> Result<bool, DbError> {
-        Ok(platform.db().read(vec![happened.clone()]).await?.iter().any(|rows| !rows.is_empty()))
-    };
-    write_once(platform.db(), batch, happened).await?;
-    jobs::wake(platform, Work::Hash.lane(), &id, 0).await;
+    jobs::commit(platform, Work::Hash.lane(), &id, batch).await?;
     Ok(id)
 }
 

@@ -24,6 +24,7 @@ pub(crate) use discard::discard_ingest;
 pub use leave::{Next, Step, leave};
 pub(crate) use look::columns;
 pub use look::{Job, Page, Progress, State, find, list};
+pub(crate) use row::commit;
 pub use row::{By, row, start, wake};
 pub use rules::Rules;
 pub use steer::{cancel, retry};

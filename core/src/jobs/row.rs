@@ -4,7 +4,8 @@ use super::{Job, Work, look};
 use crate::error::{Error, Result};
 use crate::ids::{AccountId, JobId, SpaceId};
 use crate::manifest;
-use crate::ports::{Db, Host, Lane, Platform, Queue, Statement, Timestamp};
+use crate::once::write_once;
+use crate::ports::{Db, DbError, Host, Lane, Platform, Queue, Statement, Timestamp};
 use crate::token::Token;
 
 /// Who wants it done, and so may watch it.
@@ -58,6 +59,22 @@ pub(super) fn row_due(
     .bind(space)
     .bind(token.map(|token| token.hash().to_string()));
     Ok((id, row))
+}
+
+/// Commits a batch that a job's [`row`] is part of, once, and wakes a worker. Not for work of which there is one at a time.
+pub(crate) async fn commit<P: Platform>(
+    platform: &P,
+    lane: Lane,
+    id: &JobId,
+    batch: Vec<Statement>,
+) -> Result<(), DbError> {
+    let look = Statement::new("select 1 from jobs where id = ?1").bind(id);
+    let happened = async || -> Result<bool, DbError> {
+        Ok(platform.db().read(vec![look.clone()]).await?.iter().any(|rows| !rows.is_empty()))
+    };
+    write_once(platform.db(), batch, happened).await?;
+    wake(platform, lane, id, 0).await;
+    Ok(())
 }
 
 /// Wakes a worker for a job whose row is committed. A failure is no error: the tick wakes one later.

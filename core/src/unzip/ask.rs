@@ -9,7 +9,6 @@ use crate::error::{Conflict, Error, Result};
 use crate::files::Which;
 use crate::folders::{self, Create};
 use crate::jobs::{self, By, Job, Work};
-use crate::once::write_once;
 use crate::ports::{Db, DbError, Host, Platform, Statement};
 use crate::tree::Address;
 
@@ -62,16 +61,8 @@ pub async fn ask<P: Platform>(
     let guard = format!("insert into guard (why) select 'access_gone' where not {}", auth::STILL_WRITES_IN);
     let guard =
         Statement::new(guard).bind(into.token.hash().to_string()).bind(&into.space).bind(now).bind(&folder);
-    let happened = Statement::new("select 1 from jobs where id = ?1").bind(&id);
-    let happened = async || -> Result<bool, DbError> {
-        Ok(platform.db().read(vec![happened.clone()]).await?.iter().any(|rows| !rows.is_empty()))
-    };
-    match write_once(platform.db(), vec![guard, row], happened).await {
+    match jobs::commit(platform, work.lane(), &id, vec![guard, row]).await {
         Err(DbError::Violated(why)) if why == "access_gone" => Err(Error::Conflict(Conflict::Contended)),
-        Err(error) => Err(error.into()),
-        Ok(()) => {
-            jobs::wake(platform, work.lane(), &id, 0).await;
-            Ok(job)
-        }
+        done => Ok(done.map(|()| job)?),
     }
 }

@@ -4,7 +4,6 @@ use crate::auth::{self, Right};
 use crate::error::{Conflict, Error, Result};
 use crate::ids::{JobId, SpaceId, UploadId};
 use crate::jobs::{self, By, Job, State, Work};
-use crate::once::write_once;
 use crate::ports::{Db, DbError, Host, Platform, Statement};
 use crate::token::Token;
 
@@ -35,12 +34,7 @@ pub async fn ask<P: Platform>(platform: &P, token: &Token, space: &SpaceId, id: 
                    select 1 from direct_uploads where id = ?1 and job_id = ?2)",
             );
             let batch = vec![row, mark.bind(id).bind(&job), guard.bind(id).bind(&job)];
-            let happened = Statement::new("select 1 from jobs where id = ?1").bind(&job);
-            let happened = async || -> Result<bool, DbError> {
-                Ok(platform.db().read(vec![happened.clone()]).await?.iter().any(|rows| !rows.is_empty()))
-            };
-            write_once(platform.db(), batch, happened).await.map_err(refusal)?;
-            jobs::wake(platform, work.lane(), &job, 0).await;
+            jobs::commit(platform, work.lane(), &job, batch).await.map_err(refusal)?;
             job
         }
     };

@@ -7,9 +7,8 @@ use super::super::{Operation, Outcome};
 use super::Large;
 use crate::error::{Error, Result};
 use crate::jobs::{self, By, Job, Work};
-use crate::once::write_once;
 use crate::path::Name;
-use crate::ports::{Db, DbError, Platform, Statement};
+use crate::ports::{Platform, Statement};
 use crate::trash::copy_root;
 
 /// Hands the copy that the plan consists of to a job. `tell` is told of the job before the commit.
@@ -21,12 +20,8 @@ pub(in crate::nodes) async fn begin<P: Platform>(
 ) -> Result<Job, Refused> {
     let prepared = prepare(platform, commit, operation).map_err(Refused::For)?;
     tell(&prepared.job).map_err(Refused::For)?;
-    let look = Statement::new("select 1 from jobs where id = ?1").bind(&prepared.job.id);
-    let happened = async || -> Result<bool, DbError> {
-        Ok(platform.db().read(vec![look.clone()]).await?.iter().any(|rows| !rows.is_empty()))
-    };
-    write_once(platform.db(), prepared.batch, happened).await.map_err(refusal)?;
-    jobs::wake(platform, prepared.work.lane(), &prepared.job.id, 0).await;
+    let committed = jobs::commit(platform, prepared.work.lane(), &prepared.job.id, prepared.batch).await;
+    committed.map_err(refusal)?;
     Ok(prepared.job)
 }
 
