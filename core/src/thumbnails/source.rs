@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use crate::blobs::{decode, keyed_page, keys};
+use crate::blobs::{decode, keyed_page, keys, read_object};
 use crate::error::{Error, Result};
 use crate::jobs::Claimed;
 use crate::manifest::{self, KeyedPage};
 use crate::plan::{ReadPlan, Slice};
-use crate::ports::{Bucket, Db, Platform, Statement};
+use crate::ports::{Db, Platform, Statement};
 
 /// What one request to the bucket asks for.
 const PIECE_BYTES: u64 = 8 << 20;
@@ -69,15 +69,11 @@ impl Source {
                     bytes.resize(bytes.len().saturating_add(count), 0);
                 }
                 Slice::Object { place, range } => {
-                    let bucket = platform.bucket_of(place.bucket.as_deref())?;
                     let mut at = range.start;
                     while at < range.end {
                         let piece = at..range.end.min(at.saturating_add(PIECE_BYTES));
                         at = piece.end;
-                        bytes.extend(match &place.etag {
-                            Some(etag) => bucket.get_unchanged(&place.key, etag, piece).await?,
-                            None => bucket.get(&place.key, piece).await?,
-                        });
+                        bytes.extend(read_object(platform, &place, piece).await?);
                     }
                 }
             }
